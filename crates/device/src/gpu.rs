@@ -393,10 +393,27 @@ impl Gpu {
         }
     }
 
-    /// Lets the device start all launches so far, as [`Gpu::set_off`]. It pays before work of the host that takes longer than a few launches.
+    /// Lets the device start all launches so far, as [`Gpu::set_off`]. It pays before work of the host that takes longer than a few launches. Where waits
+    /// are [limited](Gpu::limit_waits), another thread waits for CubeCL's, and this one goes on at once.
     pub fn submit(&self) {
-        // A failure is reported when the result is downloaded.
-        let _ = runtime::caught(|| self.runtime.client.flush());
+        if self.account.patience.longest().is_some() {
+            self.set_off_aside();
+        } else {
+            set_off_queued(&self.runtime.client, self.runtime.description.api);
+        }
+    }
+
+    /// As [`Gpu::submit`] with CUDA, but this thread goes on at once in any case. So it also pays before a few launches, which come later, as always. Does
+    /// nothing with wgpu.
+    pub fn submit_aside(&self) {
+        if self.runtime.description.api == Api::Cuda {
+            self.set_off_aside();
+        }
+    }
+
+    fn set_off_aside(&self) {
+        let (client, api) = (self.runtime.client.clone(), self.runtime.description.api);
+        self.account.patience.aside(move || set_off_queued(&client, api));
     }
 
     /// Waits until all launches so far have finished, those on other [`Queue`]s excepted.
@@ -412,6 +429,16 @@ impl Gpu {
     pub fn limit_waits(&self, longest: Option<Duration>) {
         self.account.patience.limit(longest);
     }
+}
+
+/// Makes CubeCL's thread of a device pass on all that is queued. A failure is reported when the result is downloaded.
+fn set_off_queued(client: &Client, api: Api) {
+    // With CUDA, a task that does nothing suffices. A flush would also free what the host has sent, and for that wait until the GPU is where it was at the
+    // flush before. With wgpu, only a flush starts the launches.
+    let _ = runtime::caught(|| match api {
+        Api::Cuda => client.exclusive(|| ()),
+        Api::Wgpu => client.flush(),
+    });
 }
 
 /// Threads per block. CubeCL calls threads units and blocks cubes.

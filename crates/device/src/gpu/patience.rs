@@ -3,7 +3,7 @@
 use seixo_transport::receive_awake;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{RecvTimeoutError, SendError, Sender, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ pub struct Patience {
     /// The longest wait \[ms\]; 0 = no limit.
     limit: AtomicU64,
     /// Threads that wait in place of others, and have nothing to wait for now. A thread that waits in vain never comes back.
-    idle: Mutex<Vec<Sender<Task>>>,
+    idle: Arc<Mutex<Vec<Sender<Task>>>>,
 }
 
 impl Patience {
@@ -66,6 +66,19 @@ impl Patience {
         }
     }
 
+    /// Has a thread that waits in place of others do this. Does not wait for it.
+    pub fn aside(&self, work: impl FnOnce() + Send + 'static) {
+        let worker = self.worker();
+        let (idle, own) = (self.idle.clone(), worker.clone());
+        let task: Task = Box::new(move || {
+            work();
+            idle.lock().unwrap_or_else(PoisonError::into_inner).push(own);
+        });
+        if let Err(SendError(task)) = worker.send(task) {
+            task();
+        }
+    }
+
     /// A thread that waits in place of others.
     fn worker(&self) -> Sender<Task> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
@@ -92,7 +105,6 @@ pub fn too_long(waited: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Arc;
 
     #[test]
     fn a_wait_in_vain_ends_and_others_go_on() {
@@ -115,6 +127,26 @@ mod tests {
         impatient.join().unwrap();
         assert_eq!(patience.bounded(|| 7), Ok(7));
         drop(never);
+    }
+
+    #[test]
+    fn work_aside_is_done_by_a_thread_that_waits_afterwards() {
+        let patience = Patience::default();
+        patience.limit(Some(Duration::from_secs(600)));
+        let ((told, heard), (may_end, goes_on)) = (channel(), channel());
+        patience.aside(move || {
+            told.send(thread::current().id()).unwrap();
+            goes_on.recv().unwrap();
+        });
+        let aside = heard.recv().unwrap();
+        assert_ne!(aside, thread::current().id());
+        // It still works, so another thread waits.
+        assert_ne!(patience.bounded(|| thread::current().id()), Ok(aside));
+        may_end.send(()).unwrap();
+        while patience.idle.lock().unwrap().len() < 2 {
+            thread::yield_now();
+        }
+        assert_eq!(patience.bounded(|| thread::current().id()), Ok(aside));
     }
 
     #[test]

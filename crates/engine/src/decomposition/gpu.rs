@@ -13,7 +13,7 @@ use crate::local_domain::compute_present_forces;
 use crate::populations::Populations;
 use crate::search::ListCounts;
 use crate::state::Profile;
-use crate::world::{HaloOverlap, Precision, Solver};
+use crate::world::{GhostSelection, HaloOverlap, Precision, Solver};
 use seixo_device::gpu::{Gpu, GpuError, Link};
 use seixo_transport::Transport;
 use std::collections::HashMap;
@@ -466,13 +466,16 @@ impl Subdomain {
         self.on_gpu(|remote, host| Ok(remote.prepare(host, raised)?))?;
         let partners = self.balance_on_gpu(grains, load, loads)?;
         let (own, others) = (self.cuts.owned(self.rank), self.cuts.owned_by(&partners));
-        let (sent, messages) = self.on_gpu(|remote, host| remote.send_migrating(host, &own, &others))?;
+        let (blocks_in_reach, by_messages) = (self.cuts.halo_per_neighbor(self.rank), self.peer_exchange.is_none());
+        let populations = &self.local.populations;
+        // Bonds across a border follow from the migration, and layers of cells need all grains.
+        let begins = !by_messages && !populations.is_bonded() && populations.context.settings.ghost_selection == GhostSelection::All;
+        let begun_for = begins.then_some(&blocks_in_reach[..]);
+        let (sent, messages) = self.on_gpu(|remote, host| remote.send_migrating(host, &own, &others, begun_for))?;
         self.migrated += sent;
         let received = self.exchange_with(&partners, messages)?;
         self.on_gpu(|remote, _| remote.receive_migrating(&received))?;
         let bonded = self.migrate_bonds(&partners)?;
-        let blocks_in_reach = self.cuts.halo_per_neighbor(self.rank);
-        let by_messages = self.peer_exchange.is_none();
         let (messages, spent) = self.on_gpu(|remote, host| Ok(remote.ghosts_for(host, &blocks_in_reach, &bonded, by_messages)?))?;
         self.counted().selecting += spent;
         let received = if by_messages {

@@ -28,6 +28,7 @@ use contact_histories::ArrivedHistories;
 use halo::HaloSide;
 pub(crate) use halt_flags::HaltFlags;
 use migration::{MigrationBuffer, with_reserve};
+use packing::HostGrains;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::bodies::{FREE, is_owned};
@@ -69,6 +70,10 @@ pub(super) struct DomainState<C, R> {
     parcel: MigrationBuffer<C, R>,
     /// Contact histories of grains that migrated here, stored until there are lists.
     arrived: Vec<ArrivedHistories>,
+    /// Number of grains among which ghosts of others are selected already, while grains migrate.
+    begun: Option<usize>,
+    /// Grains that migrated here since then, and the index of the first of each message.
+    newcomers: Vec<(usize, HostGrains<C, R>)>,
     /// Whether some grains left the world.
     leaving: bool,
     /// Forces on the grains of bodies, if these may be in several domains.
@@ -122,8 +127,15 @@ pub(crate) trait DomainBackend: HaloExchange + GhostExchange {
     /// Positions of some owned grains \[m\].
     fn sample_positions(&mut self) -> Result<Vec<[f64; 3]>, GpuError>;
     /// Removes the grains that are in the blocks of others, with their contact histories, and all ghosts. Returns the number of migrating grains and
-    /// the messages. Fails if an owned grain is in none of these blocks.
-    fn send_migrating(&mut self, host: &Populations, own: &Block<f64>, others: &[Block<f64>]) -> Result<(u64, Vec<Vec<u8>>), HaltReason>;
+    /// the messages. Fails if an owned grain is in none of these blocks. Given the blocks of [`DomainBackend::ghosts_for`], already begins to select ghosts
+    /// for these; none may be bonded to grains of others then, and they may not travel by messages.
+    fn send_migrating(
+        &mut self,
+        host: &Populations,
+        own: &Block<f64>,
+        others: &[Block<f64>],
+        blocks_in_reach: Option<&[Block<f64>]>,
+    ) -> Result<(u64, Vec<Vec<u8>>), HaltReason>;
     /// Receives migrating grains.
     fn receive_migrating(&mut self, messages: &[Vec<u8>]) -> Result<(), HaltReason>;
     /// Ids of the owned grains.
@@ -165,6 +177,8 @@ impl<C: Number, R: Number> DomainState<C, R> {
             own_box: Bounds::NOTHING,
             parcel: MigrationBuffer::new(gpu)?,
             arrived: Vec::new(),
+            begun: None,
+            newcomers: Vec::new(),
             leaving: false,
             body_forces: MemberForces::new(gpu, host)?,
         }))
@@ -343,6 +357,8 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
             self.remove_leaving_scalars(host)?;
         }
         self.gpu.write(&self.cells.domain, &numbers::<C>(Self::domain_of(host, leaving)));
+        // It has been idle since the last step, and can begin while the host queues the search for grains that leave.
+        self.gpu.submit_aside();
         let n = self.n;
         let border = self.border();
         (border.leaving, border.known) = (leaving, n);
@@ -369,8 +385,14 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
         Ok(own.map(|(place, _)| [0, 1, 2].map(|axis| place[axis].double())).collect())
     }
 
-    fn send_migrating(&mut self, host: &Populations, own: &Block<f64>, others: &[Block<f64>]) -> Result<(u64, Vec<Vec<u8>>), HaltReason> {
-        self.send_departing(host.walls.contact_histories, own, others)
+    fn send_migrating(
+        &mut self,
+        host: &Populations,
+        own: &Block<f64>,
+        others: &[Block<f64>],
+        blocks_in_reach: Option<&[Block<f64>]>,
+    ) -> Result<(u64, Vec<Vec<u8>>), HaltReason> {
+        self.send_departing(host, own, others, blocks_in_reach)
     }
 
     fn receive_migrating(&mut self, messages: &[Vec<u8>]) -> Result<(), HaltReason> {
@@ -418,10 +440,12 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
         // Where grains leave the world, the host has to ask how many.
         let is_known = !leaving && bounds.low[0] <= bounds.high[0];
         let known = is_known.then_some((bounds, kept));
-        self.count_old_contacts()?;
+        // It has been idle since the selection of ghosts, and can be busy while the host queues the sort, and then the search.
+        self.gpu.submit_aside();
         self.sort(host, (leaving, true), known)?;
         self.record_new_indices();
         self.rename_shared();
+        self.gpu.submit_aside();
         self.list_neighbors(host)?;
         self.make_room_for_wall_flows()?;
         self.list_bonds_by_grain(host)?;

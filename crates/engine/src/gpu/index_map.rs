@@ -134,9 +134,14 @@ impl<C: Number> Cells<C> {
         }
     }
 
-    /// Writes the indices of the marked ones of n particles to the start of `found`, and returns their number.
+    /// Queues the writing of the indices of the marked ones of n particles to the start of `found`, and of their number to `kept`.
+    pub(super) fn queue_marked(&mut self, gpu: &Gpu, n: usize, found: &Buffer<u32>) -> Result<(), GpuError> {
+        self.workspace.compact(gpu, &self.lengths, n, found, &self.kept)
+    }
+
+    /// As [`Cells::queue_marked`]. Waits for the number, and returns it.
     pub(super) fn list_marked(&mut self, gpu: &Gpu, n: usize, found: &Buffer<u32>) -> Result<usize, GpuError> {
-        self.workspace.compact(gpu, &self.lengths, n, found, &self.kept)?;
+        self.queue_marked(gpu, n, found)?;
         Ok(gpu.download(&self.kept)?[0] as usize)
     }
 }

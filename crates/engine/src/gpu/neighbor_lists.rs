@@ -477,16 +477,8 @@ impl<C: Number> Cells<C> {
         );
     }
 
-    /// Queues the search for the box around those of n particles that are inside the domain, and the request for its corners, see [`box_around`]. With
-    /// member numbers, only free particles count.
-    pub(super) fn queue_bounds(
-        &self,
-        gpu: &Gpu,
-        position: &Buffer<C>,
-        member: Option<&Buffer<u32>>,
-        n: usize,
-        copies: &mut Copies,
-    ) -> Ticket<C> {
+    /// Queues the search for the box around those of n particles that are inside the domain. With member numbers, only free particles count.
+    pub(super) fn find_bounds(&self, gpu: &Gpu, position: &Buffer<C>, member: Option<&Buffer<u32>>, n: usize) {
         let (count, dim) = units(neighbor_lists::BOUNDS * THREADS);
         neighbor_lists::bounds::launch::<C>(
             gpu.client(),
@@ -499,6 +491,10 @@ impl<C: Number> Cells<C> {
             n as u32,
             member.is_some(),
         );
+    }
+
+    /// Requests the corners of the box that [`Cells::find_bounds`] finds, see [`box_around`].
+    pub(super) fn request_corners(&self, copies: &mut Copies) -> Ticket<C> {
         copies.add(&self.corners, 0..self.corners.len())
     }
 
@@ -510,8 +506,9 @@ impl<C: Number> Cells<C> {
         member: Option<&Buffer<u32>>,
         n: usize,
     ) -> Result<(Bounds, usize), GpuError> {
+        self.find_bounds(gpu, position, member, n);
         let mut copies = gpu.copies();
-        let corners = self.queue_bounds(gpu, position, member, n, &mut copies);
+        let corners = self.request_corners(&mut copies);
         Ok(copies.wait()?.make(corners, box_around))
     }
 
@@ -537,7 +534,7 @@ impl<C: Number> Cells<C> {
             n as u32,
             u32::from(is_last),
         );
-        copies.add(&self.corners, 0..self.corners.len())
+        self.request_corners(copies)
     }
 
     /// Box around the centers of the free ones of n particles with these member numbers \[m\]; empty if there are none.

@@ -28,7 +28,6 @@ use crate::world::{DeviceChoice, Settings, Vec3};
 use seixo_device::Cpu;
 use seixo_device::gpu::{Gpu, list_with};
 use seixo_sweeps::contact::PowerSums;
-use seixo_transport::Transport;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::thread::Builder;

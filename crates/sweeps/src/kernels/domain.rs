@@ -10,7 +10,7 @@ use crate::bodies::{FREE, GHOST, REMOVED, ghost_of, is_ghost, is_owned};
 use crate::cells::cell_number;
 use crate::domain::{Block, is_in_block};
 use crate::entries::{IN_CONTACT_BIT, PLACE, TILE, contacts_in_row, first_entry, history_at};
-use crate::fluid::WALL_BIT;
+use crate::fluid::{WALL_BIT, is_suspended};
 use crate::layout::{Record, record, xyz};
 use cubecl::prelude::*;
 use seixo_laws::Real;
@@ -379,6 +379,52 @@ pub fn mark_without_rows(kind: &[u32], owned: &[u32], marks: &mut [u32], n: u32)
             mark = GHOST.runtime();
         }
         marks[i] = mark;
+    }
+}
+
+/// For each of n places in a list of found particles: whether it is one of the first `kept`, and its particle is fluid.
+#[cube(launch)]
+pub fn mark_fluid(found: &[u32], kept: &[u32], kind: &[u32], keep: &mut [u32], n: u32) {
+    let k = ABSOLUTE_POS;
+    if k < n as usize {
+        let mut is_kept = 0u32;
+        if k < kept[0] as usize {
+            if kind[found[k] as usize] >> WALL_BIT == 0u32 {
+                is_kept = 1u32;
+            }
+        }
+        keep[k] = is_kept;
+    }
+}
+
+/// Marks m particles of these kinds, from index `from` on, as ghosts, with their bodies for the lists: 0 for wall particles that are no small grains.
+/// `fluid` has the places of the `followed` fluid particles among the m, and `place` gets their indices.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn mark_ghosts_of_fluid(
+    kind: &[u32],
+    fluid: &[u32],
+    member: &mut [u32],
+    owned: &mut [u32],
+    place: &mut [u32],
+    from: u32,
+    m: u32,
+    followed: u32,
+) {
+    let k = ABSOLUTE_POS;
+    if k < m as usize {
+        let i = from as usize + k;
+        let mut body = FREE.runtime();
+        if kind[k] >> WALL_BIT != 0u32 {
+            if !is_suspended(kind[k]) {
+                body = 0u32;
+            }
+        }
+        member[i] = body;
+        owned[i] = GHOST;
+    }
+    if k < followed as usize {
+        place[k] = from + fluid[k];
     }
 }
 

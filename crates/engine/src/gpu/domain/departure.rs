@@ -8,6 +8,7 @@ use crate::exchange::{HaltReason, append_message};
 use crate::gpu::neighbor_lists::make_room;
 use crate::gpu::polyhedra::{HostShapeContacts, MigratingShapes, ShapeContactReadback};
 use crate::gpu::{GpuGrains, Number};
+use crate::populations::Populations;
 use seixo_device::gpu::{Copies, GpuError, units};
 use seixo_laws::{Coordinate, Vector3};
 use seixo_sweeps::domain::{Block, is_in_block};
@@ -42,7 +43,7 @@ impl<C: Number, R: Number> Departure<C, R> {
 }
 
 /// A block with bounds as a GPU compares them.
-fn rounded<C: Number>(block: &Block<f64>) -> Block<C> {
+pub(super) fn rounded<C: Number>(block: &Block<f64>) -> Block<C> {
     let vector = |v: &Vector3<f64>| Vector3 {
         x: C::of(v.x),
         y: C::of(v.y),
@@ -56,18 +57,20 @@ fn rounded<C: Number>(block: &Block<f64>) -> Block<C> {
 }
 
 impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
-    /// As [`super::DomainBackend::send_migrating`], with this many values of each contact history with a wall.
+    /// As [`super::DomainBackend::send_migrating`].
     pub(super) fn send_departing(
         &mut self,
-        of_walls: usize,
+        host: &Populations,
         own: &Block<f64>,
         others: &[Block<f64>],
+        blocks_in_reach: Option<&[Block<f64>]>,
     ) -> Result<(u64, Vec<Vec<u8>>), HaltReason> {
         self.border().staying = self.owned_without_ghosts();
         if self.n == 0 {
+            self.count_old_contacts()?;
             return Ok((0, vec![Vec::new(); others.len()]));
         }
-        let departure = self.download_departing(of_walls, own)?;
+        let departure = self.download_departing(host.walls.contact_histories, own)?;
         let (grains, m) = (&departure.grains, departure.grains.len());
         let blocks: Vec<Block<C>> = others.iter().map(rounded).collect();
         let mut groups: Vec<Vec<usize>> = vec![Vec::new(); others.len()];
@@ -92,10 +95,17 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             m as u32,
             self.n as u32,
         );
+        // The GPU does all this while the hosts exchange messages.
+        if let Some(blocks) = blocks_in_reach {
+            self.begin_ghosts(host, blocks)?;
+        }
+        self.count_old_contacts()?;
+        self.gpu.submit_aside();
         Ok((m as u64, messages))
     }
 
-    /// Finds the own grains outside the own block, and downloads them. Their indices are in [`super::MigrationBuffer::place`] then.
+    /// Finds the own grains outside the own block, and downloads them, with this many values of each contact history with a wall. Their indices are in
+    /// [`super::MigrationBuffer::place`] then.
     fn download_departing(&mut self, of_walls: usize, own: &Block<f64>) -> Result<Departure<C, R>, GpuError> {
         let (n, widths) = (self.n, widths_of(&self.belongings()));
         self.mark(own, true, 0);

@@ -1,6 +1,11 @@
 //! Selection of ghosts at a rebuild of the lists, and their way to the other subdomains: from GPU to GPU, or in messages. For all neighbors, the host
 //! waits once, for their numbers. If there is not room for some of them, it waits again.
+//!
+//! Where it can, a GPU selects among the grains that stay while the hosts exchange those that migrate. Those that arrive are few, and hosts have them in
+//! messages. So the host tests them, and passes those that are ghosts elsewhere on in messages.
 
+use super::DomainState;
+use super::departure::rounded;
 use super::halo::HaloSide;
 use super::migration::{widths_of, with_reserve};
 use super::packing::PackedGrains;
@@ -14,7 +19,7 @@ use seixo_device::gpu::{Gpu, GpuError};
 use seixo_laws::Coordinate;
 use seixo_sweeps::bodies::is_owned;
 use seixo_sweeps::bounding_boxes::Bounds;
-use seixo_sweeps::domain::Block;
+use seixo_sweeps::domain::{Block, is_in_block};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,7 +28,9 @@ use std::time::{Duration, Instant};
 pub(super) struct PackedGhosts<C, R> {
     packed: Arc<PackedGrains<C, R>>,
     count: usize,
-    /// A box that contains their centers \[m\].
+    /// Messages with further grains, which come behind these.
+    newcomers: Vec<Vec<u8>>,
+    /// A box that contains the centers of all \[m\].
     bounds: Bounds,
     gpu: Gpu,
 }
@@ -64,6 +71,30 @@ fn unfold_box(message: &mut &[u8]) -> Result<Bounds, DecodeError> {
 }
 
 impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
+    /// Begins to select the ghosts for each of these blocks, among all grains that stay here.
+    pub(super) fn begin_ghosts(&mut self, host: &Populations, blocks: &[Block<f64>]) -> Result<(), GpuError> {
+        self.make_sides(blocks.len())?;
+        let widths = widths_of(&self.belongings());
+        for (k, block) in blocks.iter().enumerate() {
+            self.queue_ghosts(host, k, block, 0, &widths)?;
+        }
+        self.cells.find_bounds(&self.gpu, &self.position[self.now], None, self.n);
+        let n = self.n;
+        self.border().begun = Some(n);
+        Ok(())
+    }
+
+    /// Makes so many sides.
+    fn make_sides(&mut self, count: usize) -> Result<(), GpuError> {
+        let gpu = self.gpu.clone();
+        let sides = &mut self.border().sides;
+        sides.truncate(count);
+        while sides.len() < count {
+            sides.push(HaloSide::new(&gpu)?);
+        }
+        Ok(())
+    }
+
     /// As [`super::DomainBackend::ghosts_for`].
     pub(super) fn select_ghosts(
         &mut self,
@@ -75,12 +106,12 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let clock = Instant::now();
         let bonded = self.send_bonded(bonded)?;
         let gpu = self.gpu.clone();
-        let sides = &mut self.border().sides;
-        sides.truncate(blocks.len());
-        while sides.len() < blocks.len() {
-            sides.push(HaloSide::new(&gpu)?);
+        let mut begun = self.border().begun.take();
+        self.make_sides(blocks.len())?;
+        for side in &mut self.border().sides {
+            (side.shown, side.packed) = (0, 0);
+            side.newcomers.clear();
         }
-        sides.iter_mut().for_each(|side| side.shown = 0);
         let mut messages = vec![Vec::new(); blocks.len()];
         self.border().own_box = Bounds::NOTHING;
         if self.n == 0 {
@@ -88,14 +119,23 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         }
         let widths = widths_of(&self.belongings());
         let mut pending: Vec<usize> = (0..blocks.len()).collect();
+        // Neighbors for which the grains that arrived meanwhile are yet to be tested.
+        let mut without_newcomers = Vec::new();
         let mut is_boxed = false;
         while !pending.is_empty() {
-            for &k in &pending {
-                self.queue_ghosts(host, k, &blocks[k], bonded, &widths)?;
+            let is_begun = begun.is_some();
+            let n = begun.take().unwrap_or(self.n);
+            if !is_begun {
+                for &k in &pending {
+                    self.queue_ghosts(host, k, &blocks[k], bonded, &widths)?;
+                }
+                gpu.submit_aside();
+                if !is_boxed {
+                    self.cells.find_bounds(&gpu, &self.position[self.now], None, n);
+                }
             }
             let mut copies = gpu.copies();
-            let (n, position) = (self.n, &self.position[self.now]);
-            let corners = (!is_boxed).then(|| self.cells.queue_bounds(&gpu, position, None, n, &mut copies));
+            let corners = (!is_boxed).then(|| self.cells.request_corners(&mut copies));
             let sides = &self.border.as_ref().expect("a domain has a border").sides;
             let tickets: Vec<_> = pending
                 .iter()
@@ -108,7 +148,9 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             let arrived = copies.wait()?;
             let border = self.border.as_mut().expect("a domain has a border");
             if let Some(corners) = corners {
-                border.own_box = arrived.make(corners, |corners| box_around(corners).0);
+                let own_box = arrived.make(corners, |corners| box_around(corners).0);
+                let newcomers = border.newcomers.iter();
+                border.own_box = newcomers.fold(own_box, |bounds, (_, grains)| bounds.with(&grains.bounds()));
             }
             is_boxed = true;
             pending.clear();
@@ -119,7 +161,10 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                     pending.push(k);
                     continue;
                 }
-                side.shown = m;
+                (side.shown, side.packed) = (m, m);
+                if is_begun {
+                    without_newcomers.push(k);
+                }
                 side.outgoing_box = within::<C>(&border.own_box, &blocks[k], bonded > 0);
                 if let Some(packed) = packed.filter(|_| m > 0) {
                     enclose_box(&mut messages[k], &side.outgoing_box);
@@ -127,7 +172,34 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 }
             }
         }
+        for k in without_newcomers {
+            self.show_newcomers(k, &blocks[k])?;
+        }
+        self.border().newcomers.clear();
         Ok((messages, clock.elapsed()))
+    }
+
+    /// Adds those of the grains that arrived after the selection had begun to the ghosts for neighbor k, whose block with its halo this is.
+    fn show_newcomers(&mut self, k: usize, block: &Block<f64>) -> Result<(), GpuError> {
+        let (gpu, block) = (self.gpu.clone(), rounded::<C>(block));
+        let DomainState { newcomers, sides, .. } = self.border();
+        let side = &mut sides[k];
+        for (first, grains) in newcomers.iter() {
+            let which: Vec<usize> = (0..grains.len())
+                .filter(|&i| is_in_block::<C>(&grains.position(i), &block))
+                .collect();
+            if which.is_empty() {
+                continue;
+            }
+            let places: Vec<u32> = which.iter().map(|i| (first + i) as u32).collect();
+            gpu.lengthen(&mut side.own, side.shown + places.len(), "domains")?;
+            gpu.write_part(&side.own, side.shown, &places);
+            side.shown += places.len();
+            let mut message = Vec::new();
+            grains.picked(&which).enclose_in(&mut message);
+            side.newcomers.push(message);
+        }
+        Ok(())
     }
 
     /// Sends the indices of own grains with these ids, which are bonded to grains of others; returns their number.
@@ -189,6 +261,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         side.incoming = Some(PackedGhosts {
             packed: side.room_for_incoming.clone(),
             count: theirs.count,
+            newcomers: theirs.newcomers.clone(),
             bounds: theirs.bounds,
             gpu: gpu.clone(),
         });
@@ -199,7 +272,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let side = &self.border.as_ref().expect("a domain has a border").sides[side];
         PackedGhosts {
             packed: side.outgoing.clone(),
-            count: side.shown,
+            count: side.packed,
+            newcomers: side.newcomers.clone(),
             bounds: side.outgoing_box,
             gpu: self.gpu.clone(),
         }
@@ -214,22 +288,31 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         for k in 0..self.border().sides.len() {
             let side = &mut self.border().sides[k];
             let (incoming, mut message) = (side.incoming.take(), messages.get(k).map_or(&[][..], |message| &message[..]));
-            let count = match &incoming {
-                Some(ghosts) => ghosts.count,
-                None if message.is_empty() => 0,
-                None => {
+            let Some(ghosts) = incoming else {
+                let count = if message.is_empty() {
+                    0
+                } else {
                     bounds = bounds.with(&unfold_box(&mut message)?);
-                    self.unpacked(&mut message, Some(k))?
-                }
+                    self.unpacked(&mut message, Some((k, 0)))?
+                };
+                self.border().sides[k].followed_ghosts = count;
+                continue;
             };
+            let mut count = ghosts.count;
+            if count > 0 {
+                self.make_room_for(self.n + count)?;
+                make_room(&gpu, &mut self.border().sides[k].ghosts, count, "domains")?;
+                let side = &self.border.as_ref().expect("a domain has a border").sides[k];
+                self.unpack_ghosts(&ghosts.packed, count, &side.ghosts);
+                self.n += count;
+            }
+            for newcomers in &ghosts.newcomers {
+                count += self.unpacked(&mut &newcomers[..], Some((k, count)))?;
+            }
+            if count > 0 {
+                bounds = bounds.with(&ghosts.bounds);
+            }
             self.border().sides[k].followed_ghosts = count;
-            let Some(ghosts) = incoming.filter(|_| count > 0) else { continue };
-            bounds = bounds.with(&ghosts.bounds);
-            self.make_room_for(self.n + count)?;
-            make_room(&gpu, &mut self.border().sides[k].ghosts, count, "domains")?;
-            let side = &self.border.as_ref().expect("a domain has a border").sides[k];
-            self.unpack_ghosts(&ghosts.packed, count, &side.ghosts);
-            self.n += count;
         }
         Ok((self.n - before, bounds))
     }
@@ -280,6 +363,7 @@ impl<C: Number, R: Number> PackedGhosts<C, R> {
         Ok(PackedGhosts {
             packed,
             count: self.count,
+            newcomers: self.newcomers.clone(),
             bounds: self.bounds,
             gpu: to.clone(),
         })

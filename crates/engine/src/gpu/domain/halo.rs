@@ -23,8 +23,11 @@ pub(super) struct HaloSide<C, R> {
     pub shown: usize,
     /// Number of such grains for which the next rebuild has room at first.
     pub room: usize,
-    /// These grains as they were packed at the last rebuild, and a box that contains their centers \[m\].
+    /// The first of these grains as they were packed at the last rebuild, their number, and messages with all others, which came after these were selected.
     pub outgoing: Arc<PackedGrains<C, R>>,
+    pub packed: usize,
+    pub newcomers: Vec<Vec<u8>>,
+    /// A box that contains the centers of all of these grains \[m\].
     pub outgoing_box: Bounds,
     /// Ghosts that came from the other GPU, until they are unpacked, and room for them.
     pub incoming: Option<PackedGhosts<C, R>>,
@@ -51,6 +54,8 @@ impl<C: Number, R: Number> HaloSide<C, R> {
             shown: 0,
             room: with_reserve(0),
             outgoing: Arc::new(PackedGrains::new(gpu)?),
+            packed: 0,
+            newcomers: Vec::new(),
             outgoing_box: Bounds::NOTHING,
             incoming: None,
             room_for_incoming: Arc::new(PackedGrains::new(gpu)?),

@@ -6,6 +6,7 @@ use crate::gpu::neighbor_lists::make_room;
 use crate::gpu::{GpuGrains, Number};
 use seixo_device::gpu::{Arrived, Buffer, Copies, CudaMemory, Gpu, GpuError, Ticket, Word, bytes_of, items_of, units};
 use seixo_laws::{Coordinate, Vector3};
+use seixo_sweeps::bounding_boxes::Bounds;
 use seixo_sweeps::kernels::domain::{pack, unpack};
 use seixo_sweeps::layout::RECORD;
 use std::marker::PhantomData;
@@ -245,6 +246,16 @@ impl<C: Number, R: Number> HostGrains<C, R> {
         Vector3 { x, y, z }
     }
 
+    /// A box that contains their centers \[m\].
+    pub fn bounds(&self) -> Bounds {
+        let place = |k: usize| {
+            let Vector3 { x, y, z } = self.position(k);
+            [x.double(), y.double(), z.double()]
+        };
+        let of_point = |place: [f64; 3]| Bounds { low: place, high: place };
+        (0..self.len()).fold(Bounds::NOTHING, |bounds, k| bounds.with(&of_point(place(k))))
+    }
+
     /// The grains at these indices.
     pub fn picked(&self, which: &[usize]) -> HostGrains<C, R> {
         let columns = self.belongings.iter().zip(&self.widths);
@@ -368,8 +379,9 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         self.mark_arrived_shapes(m);
     }
 
-    /// Appends the grains of a message behind all others, as ghost particles of the neighbor with this number, or as own grains. Returns their number.
-    pub(super) fn unpacked(&mut self, message: &mut &[u8], ghosts_of: Option<usize>) -> Result<usize, HaltReason> {
+    /// Appends the grains of a message behind all others, as ghost particles of the neighbor with this number, of which so many are listed, or as own
+    /// grains. Returns their number.
+    pub(super) fn unpacked(&mut self, message: &mut &[u8], ghosts_of: Option<(usize, usize)>) -> Result<usize, HaltReason> {
         if message.is_empty() {
             return Ok(0);
         }
@@ -379,19 +391,39 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         if m == 0 {
             return Ok(0);
         }
-        self.make_room_for(self.n + m)?;
+        let first = self.n;
+        self.make_room_for(first + m)?;
         let border = self.border();
-        if let Some(side) = ghosts_of {
-            make_room(&gpu, &mut border.sides[side].ghosts, m, "domains")?;
+        match ghosts_of {
+            Some((side, 0)) => make_room(&gpu, &mut border.sides[side].ghosts, m, "domains")?,
+            Some((side, listed)) => {
+                let ghosts = &mut border.sides[side].ghosts;
+                let places: Vec<u32> = (first..first + m).map(|place| place as u32).collect();
+                gpu.lengthen(ghosts, listed + m, "domains")?;
+                gpu.write_part(ghosts, listed, &places);
+                make_room(&gpu, &mut border.parcel.place, m, "domains")?;
+            }
+            None => {}
         }
         border.parcel.packed.write(&gpu, &grains)?;
         let border = self.border.as_ref().expect("a domain has a border");
-        self.unpack_behind(&border.parcel.packed, m, ghosts_of.map(|side| &border.sides[side].ghosts));
+        let places = ghosts_of.map(|(side, listed)| {
+            if listed == 0 {
+                &border.sides[side].ghosts
+            } else {
+                &border.parcel.place
+            }
+        });
+        self.unpack_behind(&border.parcel.packed, m, places);
         for ((column, width), numbers) in self.belongings().iter().zip(&grains.belongings) {
             gpu.write_part(column, width * self.n, numbers);
         }
         self.mark_arrived_shapes(m);
         self.n += m;
+        let border = self.border();
+        if ghosts_of.is_none() && border.begun.is_some() {
+            border.newcomers.push((first, grains));
+        }
         Ok(m)
     }
 }
@@ -430,6 +462,9 @@ mod tests {
                 (&words, &coordinates, &motions)
             );
             assert_eq!(grains.belongings, belongings);
+            // Each coordinate is larger than that of the grain before.
+            let [of_first, of_last] = [0, m - 1].map(|k| [0, 1, 2].map(|axis| coordinates[COORDINATES * k + axis]));
+            assert_eq!((grains.bounds().low, grains.bounds().high), (of_first, of_last));
             // Received grains have their belongings elsewhere.
             packed.write(&gpu, &grains).unwrap();
             assert_eq!(gpu.download_part(&packed.words, 0..words.len()).wait().unwrap(), words);

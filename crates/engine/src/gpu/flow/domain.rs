@@ -3,7 +3,7 @@
 //! The pressure of a wall particle depends on all fluid in front of it. A subdomain computes it for all wall particles that its fluid sees, whichever
 //! subdomain owns them. So its halo is twice as wide as the reach of its fluid. One halo exchange per step is enough: position and motion of fluid.
 //! Ghosts of wall particles move with their walls, which all subdomains have. At a rebuild of the lists, particles migrate and ghosts are selected
-//! again. The GPU does this itself, as for grains.
+//! again. The GPU does this itself, as for grains. Of ghosts that go from GPU to GPU, the host only learns the numbers.
 
 mod boundary_forces;
 mod columns;
@@ -48,6 +48,8 @@ pub(super) struct FlowDomainState<C, R> {
     place_of: Buffer<u32>,
     sides: Vec<HaloSide<C, R>>,
     parcel: MigrationBuffer<C, R>,
+    /// Number of fluid particles among those that were found.
+    fluid_found: Buffer<u32>,
     /// Parity of the last queued step after which the halo was packed for other GPUs. None if the host waits for every step.
     queued_parity: Option<u32>,
     /// Forces on body boundary particles, if these may be in several subdomains.
@@ -59,6 +61,8 @@ struct MigrationBuffer<C, R> {
     words: Vec<Buffer<u32>>,
     coordinates: Vec<Buffer<C>>,
     motions: Vec<Buffer<R>>,
+    /// Of ghosts, the places of the fluid particles among them.
+    fluid: Buffer<u32>,
     /// Where all of this memory is for other GPUs, in this order, once one asked.
     memory: OnceLock<Vec<CudaMemory>>,
 }
@@ -167,6 +171,7 @@ impl<C: Number, R: Number> FlowDomainState<C, R> {
             queued_parity: None,
             boundary_forces: if is_decomposed { BoundaryForces::new(gpu, host)? } else { None },
             parcel: MigrationBuffer::new(gpu)?,
+            fluid_found: gpu.buffer(1, "domains")?,
         }))
     }
 
@@ -205,6 +210,7 @@ impl<C: Number, R: Number> MigrationBuffer<C, R> {
             words: rooms(gpu, 2)?,
             coordinates: rooms(gpu, 4)?,
             motions: rooms(gpu, 3)?,
+            fluid: gpu.buffer(RECORD, "domains")?,
             memory: OnceLock::new(),
         })
     }
@@ -217,7 +223,8 @@ impl<C: Number, R: Number> MigrationBuffer<C, R> {
         let words = self.words.iter().map(|room| gpu.cuda_memory(room));
         let coordinates = self.coordinates.iter().map(|room| gpu.cuda_memory(room));
         let motions = self.motions.iter().map(|room| gpu.cuda_memory(room));
-        let memory: Option<Vec<CudaMemory>> = words.chain(coordinates).chain(motions).collect::<Result<_, GpuError>>()?;
+        let all = words.chain(coordinates).chain(motions).chain([gpu.cuda_memory(&self.fluid)]);
+        let memory: Option<Vec<CudaMemory>> = all.collect::<Result<_, GpuError>>()?;
         Ok(memory.map(|memory| &self.memory.get_or_init(|| memory)[..]))
     }
 
@@ -237,7 +244,8 @@ impl<C: Number, R: Number> MigrationBuffer<C, R> {
         let holds = |len: usize| len >= RECORD * m;
         if !(self.words.iter().all(|room| room.len() >= m)
             && self.coordinates.iter().all(|room| holds(room.len()))
-            && self.motions.iter().all(|room| holds(room.len())))
+            && self.motions.iter().all(|room| holds(room.len()))
+            && self.fluid.len() >= m)
         {
             self.memory = OnceLock::new();
         }
@@ -250,7 +258,7 @@ impl<C: Number, R: Number> MigrationBuffer<C, R> {
         for room in &mut self.motions {
             make_room(gpu, room, RECORD * m, "domains")?;
         }
-        Ok(())
+        make_room(gpu, &mut self.fluid, m, "domains")
     }
 }
 
@@ -350,6 +358,13 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         let own = (&self.position[self.now], &self.border().owned, self.n);
         self.cells.mark_within(&self.gpu, own, block, beyond);
         self.cells.list_marked(&self.gpu, self.n, &self.order)
+    }
+
+    /// Queues what [`GpuFluid::find`] does for a block. The number comes to `kept` of the cells.
+    fn queue_search(&mut self, block: &Block<f64>) -> Result<(), GpuError> {
+        let own = (&self.position[self.now], &self.border().owned, self.n);
+        self.cells.mark_within(&self.gpu, own, block, false);
+        self.cells.queue_marked(&self.gpu, self.n, &self.order)
     }
 
     /// As [`GpuFluid::find`] with this block, but tests only the particles in cells near it at the last sort, and those that arrived since.
@@ -544,8 +559,14 @@ impl<C: Number + Coordinate<R>, R: Number> FluidDomainBackend for GpuFluid<C, R>
 
     fn send_migrating(&mut self, host: &mut Flow, own: &Block<f64>, others: &[Block<f64>]) -> Result<(u64, Vec<Vec<u8>>), HaltReason> {
         let (mut messages, mut sent) = (Vec::new(), 0);
+        // Each search waits for the GPU; those for single neighbors end once all that leave were found.
+        let leaving = self.find(own, true)?;
         for other in others {
-            let m = self.find(other, false)?;
+            let m = if sent < leaving { self.find(other, false)? } else { 0 };
+            if m == 0 {
+                messages.push(Vec::new());
+                continue;
+            }
             let packed = self.packed(m)?;
             let (count, dim) = units(m);
             mark_removed::launch(
@@ -557,17 +578,17 @@ impl<C: Number + Coordinate<R>, R: Number> FluidDomainBackend for GpuFluid<C, R>
                 m as u32,
             );
             host.count -= packed.fluid.len();
-            sent += m as u64;
+            sent += m;
             messages.push(packed.message);
         }
-        if self.find(own, true)? > 0 {
+        if sent < leaving && self.find(own, true)? > 0 {
             let first = self.gpu.download_part(&self.order, 0..1).wait()?[0] as usize;
             let id = self.gpu.download_part(&self.id, first..first + 1).wait()?[0];
             return Err(HaltReason::fluid_passed_through(id));
         }
         let (count, dim) = units(self.n);
         mark_ghosts_removed::launch(self.gpu.client(), count, dim, self.border().owned.argument(), self.n as u32);
-        Ok((sent, messages))
+        Ok((sent as u64, messages))
     }
 
     fn receive_migrating(&mut self, host: &mut Flow, messages: &[Vec<u8>]) -> Result<(), HaltReason> {
@@ -588,18 +609,32 @@ impl<C: Number + Coordinate<R>, R: Number> FluidDomainBackend for GpuFluid<C, R>
         }
         for (k, block) in blocks_in_reach.iter().enumerate() {
             let clock = Instant::now();
-            let m = match host.ghost_selection {
-                GhostSelection::Layers if is_limited => self.find_in_layers(host, block)?,
-                _ => self.find(block, false)?,
-            };
-            spent += clock.elapsed();
+            let in_layers = is_limited && host.ghost_selection == GhostSelection::Layers;
             if by_messages {
+                let m = if in_layers {
+                    self.find_in_layers(host, block)?
+                } else {
+                    self.find(block, false)?
+                };
+                spent += clock.elapsed();
                 let packed = self.packed(m)?;
                 self.border_mut().sides[k].show(&gpu, &packed.fluid)?;
                 messages.push(packed.message);
-            } else {
-                self.pack_ghosts(k, m)?;
+                continue;
             }
+            if in_layers {
+                let m = self.find_in_layers(host, block)?;
+                gpu.write(&self.cells.kept, &[m as u32]);
+            } else {
+                self.queue_search(block)?;
+            }
+            let found = self.count_found()?;
+            spent += clock.elapsed();
+            self.pack_ghosts(k, found)?;
+        }
+        if !by_messages {
+            // Other GPUs read the ghosts as soon as their hosts know the numbers.
+            gpu.wait()?;
         }
         Ok((messages, spent))
     }
@@ -607,11 +642,13 @@ impl<C: Number + Coordinate<R>, R: Number> FluidDomainBackend for GpuFluid<C, R>
     fn list_with(&mut self, host: &mut Flow, messages: &[Vec<u8>]) -> Result<(), HaltReason> {
         let gpu = self.gpu.clone();
         for k in 0..self.border().sides.len() {
-            let incoming = self.border_mut().sides[k].incoming.take();
-            let fluid = match (incoming, messages.get(k)) {
-                (Some(ghosts), _) => self.append_ghosts(&ghosts)?,
-                (None, Some(message)) => self.unpacked(message, GHOST)?,
-                (None, None) => Vec::new(),
+            if let Some(ghosts) = self.border_mut().sides[k].incoming.take() {
+                self.append_ghosts(k, &ghosts)?;
+                continue;
+            }
+            let fluid = match messages.get(k) {
+                Some(message) => self.unpacked(message, GHOST)?,
+                None => Vec::new(),
             };
             self.border_mut().sides[k].follow(&gpu, &fluid)?;
         }

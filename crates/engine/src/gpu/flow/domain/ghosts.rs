@@ -1,29 +1,36 @@
-//! Ghosts of fluids that go from GPU to GPU at a rebuild of the lists. The host only learns which of them are fluid.
+//! Ghosts of fluids that go from GPU to GPU at a rebuild of the lists. The host only learns how many there are, and how many of them are fluid: a list of
+//! them would pass through its memory several times.
 
 use super::super::GpuFluid;
 use super::MigrationBuffer;
 use crate::exchange::{DecodeError, HaltReason};
 use crate::gpu::Number;
 use crate::gpu::halo_exchange::{GhostExchange, HaloMessage};
+use crate::gpu::neighbor_lists::make_room;
 use seixo_device::gpu::{Gpu, GpuError, units};
 use seixo_laws::Coordinate;
-use seixo_sweeps::bodies::GHOST;
-use seixo_sweeps::fluid::WALL;
-use seixo_sweeps::kernels::domain::count_from;
+use seixo_sweeps::kernels::domain::{count_from, mark_fluid, mark_ghosts_of_fluid};
 use seixo_sweeps::layout::RECORD;
 use std::sync::{Arc, OnceLock};
 
-/// Particles that are ghosts in another subdomain, on the GPU of either, with their kinds.
+/// Numbers of particles that are ghosts in another subdomain, and of the fluid particles among them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FoundGhosts {
+    all: usize,
+    fluid: usize,
+}
+
+/// Particles that are ghosts in another subdomain, on the GPU of either.
 pub(super) struct PackedGhosts<C, R> {
     packed: Arc<MigrationBuffer<C, R>>,
-    kinds: Arc<Vec<u32>>,
+    found: FoundGhosts,
     gpu: Gpu,
 }
 
 impl<C: Number, R: Number> PackedGhosts<C, R> {
     /// These ghosts on another GPU, with this many columns of motion, see [`Gpu::copy_to`]. On the same GPU, these particles themselves.
     fn copied(&self, motions: usize, to: &Gpu) -> Result<PackedGhosts<C, R>, GpuError> {
-        let (from, m) = (&self.gpu, self.kinds.len());
+        let (from, m) = (&self.gpu, self.found.all);
         let packed = if m == 0 || from.is_same(to) {
             self.packed.clone()
         } else {
@@ -41,59 +48,85 @@ impl<C: Number, R: Number> PackedGhosts<C, R> {
                 words,
                 coordinates,
                 motions: motion,
+                // There is at least one word.
+                fluid: from.copy_to(&self.packed.fluid, self.found.fluid.max(1), to)?,
                 memory: OnceLock::new(),
             })
         };
         Ok(PackedGhosts {
             packed,
-            kinds: self.kinds.clone(),
+            found: self.found,
             gpu: to.clone(),
         })
     }
 }
 
 impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
-    /// Packs the m particles at the first indices of [`GpuFluid::find`] for neighbor k.
-    pub(super) fn pack_ghosts(&mut self, k: usize, m: usize) -> Result<(), GpuError> {
-        let gpu = self.gpu.clone();
-        let (mut fluid, mut kinds) = (Vec::new(), Vec::new());
-        if m > 0 {
-            MigrationBuffer::make_room_apart(&mut self.border_mut().sides[k].outgoing, &gpu, m)?;
-            let packed = &self.border().sides[k].outgoing;
-            let columns = self.columns();
-            for (column, room) in columns.words.into_iter().zip(&packed.words) {
-                gpu.gather(column, &self.order, m, 1, room);
-            }
-            for (column, room) in columns.coordinates.into_iter().zip(&packed.coordinates) {
-                gpu.gather(column, &self.order, m, RECORD, room);
-            }
-            for (column, room) in columns.motions.into_iter().zip(&packed.motions) {
-                gpu.gather(column, &self.order, m, RECORD, room);
-            }
-            let mut copies = gpu.copies();
-            let (place, kind) = (copies.add(&self.order, 0..m), copies.add(&packed.words[1], 0..m));
-            let arrived = copies.wait()?;
-            kinds = arrived.take(kind);
-            let places = arrived.take(place);
-            let of_fluid = places.iter().zip(&kinds).filter(|(_, kind)| **kind & WALL == 0);
-            fluid = of_fluid.map(|(place, _)| *place).collect();
-        }
-        let side = &mut self.border_mut().sides[k];
-        side.outgoing_kinds = Arc::new(kinds);
-        side.show(&gpu, &fluid)
+    /// Finds the fluid among the particles that were found for a neighbor, and writes its places in the buffer `order` to the start of the buffer `key`.
+    /// Waits for the numbers of particles and of fluid.
+    pub(super) fn count_found(&mut self) -> Result<FoundGhosts, GpuError> {
+        let (gpu, n) = (self.gpu.clone(), self.n);
+        let cells = &mut self.cells;
+        let (count, dim) = units(n);
+        mark_fluid::launch(
+            gpu.client(),
+            count,
+            dim,
+            self.order.argument(),
+            cells.kept.argument(),
+            self.kind.argument(),
+            cells.lengths.argument(),
+            n as u32,
+        );
+        let border = self.border.as_ref().expect("a domain has a border");
+        cells.workspace.compact(&gpu, &cells.lengths, n, &self.key, &border.fluid_found)?;
+        let mut copies = gpu.copies();
+        let (all, fluid) = (copies.add(&cells.kept, 0..1), copies.add(&border.fluid_found, 0..1));
+        let arrived = copies.wait()?;
+        let [all, fluid] = [all, fluid].map(|number| arrived.take(number)[0] as usize);
+        Ok(FoundGhosts { all, fluid })
     }
 
-    /// Appends ghosts that came from a GPU behind all other particles. Returns the indices of the fluid particles among them.
-    pub(super) fn append_ghosts(&mut self, ghosts: &PackedGhosts<C, R>) -> Result<Vec<u32>, GpuError> {
-        let (m, first) = (ghosts.kinds.len(), self.n);
+    /// Queues the packing of the particles of [`GpuFluid::count_found`] for neighbor k.
+    pub(super) fn pack_ghosts(&mut self, k: usize, FoundGhosts { all: m, fluid }: FoundGhosts) -> Result<(), GpuError> {
+        let gpu = self.gpu.clone();
+        let side = &mut self.border_mut().sides[k];
+        (side.packed, side.shown) = (m, fluid);
         if m == 0 {
-            return Ok(Vec::new());
+            return Ok(());
+        }
+        MigrationBuffer::make_room_apart(&mut side.outgoing, &gpu, m)?;
+        make_room(&gpu, &mut side.own, fluid, "domains")?;
+        let side = &self.border().sides[k];
+        let (packed, columns) = (&side.outgoing, self.columns());
+        for (column, room) in columns.words.into_iter().zip(&packed.words) {
+            gpu.gather(column, &self.order, m, 1, room);
+        }
+        for (column, room) in columns.coordinates.into_iter().zip(&packed.coordinates) {
+            gpu.gather(column, &self.order, m, RECORD, room);
+        }
+        for (column, room) in columns.motions.into_iter().zip(&packed.motions) {
+            gpu.gather(column, &self.order, m, RECORD, room);
+        }
+        gpu.copy(&self.key, fluid, &packed.fluid);
+        gpu.gather(&self.order, &self.key, fluid, 1, &side.own);
+        Ok(())
+    }
+
+    /// Appends ghosts of neighbor k that came from a GPU behind all other particles.
+    pub(super) fn append_ghosts(&mut self, k: usize, ghosts: &PackedGhosts<C, R>) -> Result<(), GpuError> {
+        let (FoundGhosts { all: m, fluid }, first) = (ghosts.found, self.n);
+        self.border_mut().sides[k].followed_ghosts = fluid;
+        if m == 0 {
+            return Ok(());
         }
         self.make_room_for(first + m)?;
-        let (gpu, packed, columns) = (&self.gpu, &ghosts.packed, self.columns());
+        let gpu = self.gpu.clone();
+        make_room(&gpu, &mut self.border_mut().sides[k].ghosts, fluid, "domains")?;
+        let (packed, columns) = (&ghosts.packed, self.columns());
         // The sort that follows overwrites the order.
         let (count, dim) = units(m);
-        count_from::launch(gpu.client(), count, dim, self.order.argument(), first as u32, m as u32);
+        count_from::launch(gpu.client(), count.clone(), dim, self.order.argument(), first as u32, m as u32);
         for (column, words) in columns.words.into_iter().zip(&packed.words) {
             gpu.scatter(words, &self.order, m, 1, column);
         }
@@ -103,18 +136,34 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         for (column, records) in columns.motions.into_iter().zip(&packed.motions) {
             gpu.scatter(records, &self.order, m, RECORD, column);
         }
-        Ok(self.mark_appended(&ghosts.kinds, GHOST))
+        let border = self.border();
+        mark_ghosts_of_fluid::launch(
+            gpu.client(),
+            count,
+            dim,
+            // Ids and kinds.
+            packed.words[1].argument(),
+            packed.fluid.argument(),
+            self.member.argument(),
+            border.owned.argument(),
+            border.sides[k].ghosts.argument(),
+            first as u32,
+            m as u32,
+            fluid as u32,
+        );
+        self.n += m;
+        Ok(())
     }
 
-    /// Copies ghosts from another GPU whose memory this one accesses, and keeps them. Returns whether it does. The other host has waited for their kinds,
-    /// so they are packed; and it packs new ones only after this GPU has listed these.
+    /// Copies ghosts from another GPU whose memory this one accesses, and keeps them. Returns whether it does. The other host has waited until
+    /// they were packed; and it packs new ones only after this GPU has listed these.
     fn fetch_ghosts(&mut self, side: usize, theirs: &PackedGhosts<C, R>) -> Result<bool, GpuError> {
         let gpu = self.gpu.clone();
         // Both of a pair decide alike.
         if gpu.is_same(&theirs.gpu) || !gpu.accesses(&theirs.gpu) || !theirs.gpu.accesses(&gpu) {
             return Ok(false);
         }
-        let (from, m, motions) = (&theirs.packed, theirs.kinds.len(), self.columns().motions.len());
+        let (from, m, motions) = (&theirs.packed, theirs.found.all, self.columns().motions.len());
         let Some(memory) = from.memory(&theirs.gpu)? else {
             return Ok(false);
         };
@@ -122,7 +171,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         MigrationBuffer::make_room_apart(&mut side.room_for_incoming, &gpu, m)?;
         let room = &side.room_for_incoming;
         let (of_words, memory) = memory.split_at(from.words.len());
-        let (of_coordinates, of_motions) = memory.split_at(from.coordinates.len());
+        let (of_coordinates, memory) = memory.split_at(from.coordinates.len());
+        let (of_motions, of_fluid) = memory.split_at(from.motions.len());
         for ((column, memory), to) in from.words.iter().zip(of_words).zip(&room.words) {
             gpu.fetch((column, memory), m, to);
         }
@@ -132,9 +182,12 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         for ((column, memory), to) in from.motions.iter().zip(of_motions).zip(&room.motions).take(motions) {
             gpu.fetch((column, memory), RECORD * m, to);
         }
+        for memory in of_fluid {
+            gpu.fetch((&from.fluid, memory), theirs.found.fluid, &room.fluid);
+        }
         side.incoming = Some(PackedGhosts {
             packed: room.clone(),
-            kinds: theirs.kinds.clone(),
+            found: theirs.found,
             gpu,
         });
         Ok(true)
@@ -144,7 +197,10 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         let side = &self.border().sides[side];
         PackedGhosts {
             packed: side.outgoing.clone(),
-            kinds: side.outgoing_kinds.clone(),
+            found: FoundGhosts {
+                all: side.packed,
+                fluid: side.shown,
+            },
             gpu: self.gpu.clone(),
         }
     }
@@ -181,7 +237,78 @@ impl<C: Number + Coordinate<R>, R: Number> GhostExchange for GpuFluid<C, R> {
         let columns = self.columns();
         let records = columns.coordinates.len() * size_of::<C>() + columns.motions.len() * size_of::<R>();
         let each = columns.words.len() * size_of::<u32>() + RECORD * records;
-        let ghosts: usize = self.border().sides.iter().map(|side| side.outgoing_kinds.len()).sum();
+        let ghosts: usize = self.border().sides.iter().map(|side| side.packed).sum();
         (ghosts * each) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::flow::body_in_lists;
+    use seixo_sweeps::bodies::GHOST;
+    use seixo_sweeps::fluid::{OPEN_BOUNDARY, OUTLET, SUSPENDED, WALL};
+
+    /// Software Vulkan suffices; without any adapter this test fails.
+    #[test]
+    fn a_gpu_marks_ghosts_as_the_host_does() {
+        let gpu = Gpu::open(None).unwrap();
+        let of_each = [
+            0,
+            1,
+            WALL | 3,
+            WALL | SUSPENDED,
+            WALL | OPEN_BOUNDARY,
+            WALL | OPEN_BOUNDARY | OUTLET,
+        ];
+        let (n, m, first) = (600, 300, 40);
+        let kind: Vec<u32> = (0..n).map(|i| of_each[i * 5 % 7 % of_each.len()]).collect();
+        let found: Vec<u32> = (0..m as u32).map(|k| n as u32 - 1 - 2 * k).collect();
+        let kinds: Vec<u32> = found.iter().map(|&i| kind[i as usize]).collect();
+        // Behind the found particles, their list has others.
+        let listed: Vec<u32> = found.iter().copied().chain(0..(n - m) as u32).collect();
+        let upload = |words: &[u32]| gpu.upload(words, "a test").unwrap();
+        let zeros = |words: usize| gpu.zeros::<u32>(words, "a test").unwrap();
+        let [listed, kept, kind, packed] = [&listed[..], &[m as u32], &kind, &kinds].map(upload);
+        let [keep, places, number] = [n, n, 1].map(zeros);
+        let (count, dim) = units(n);
+        mark_fluid::launch(
+            gpu.client(),
+            count,
+            dim,
+            listed.argument(),
+            kept.argument(),
+            kind.argument(),
+            keep.argument(),
+            n as u32,
+        );
+        gpu.compact(&keep, n, &places, &number).unwrap();
+        let of_fluid = (0u32..).zip(&kinds).filter(|(_, kind)| **kind & WALL == 0);
+        let expected: Vec<u32> = of_fluid.map(|(place, _)| place).collect();
+        let fluid = gpu.download(&number).unwrap()[0] as usize;
+        assert!(fluid > 50 && fluid < m, "{fluid} of {m} are fluid");
+        assert_eq!(gpu.download_part(&places, 0..fluid).wait().unwrap(), expected);
+        let [member, owned, ghosts] = [first + m; 3].map(zeros);
+        let (count, dim) = units(m);
+        mark_ghosts_of_fluid::launch(
+            gpu.client(),
+            count,
+            dim,
+            packed.argument(),
+            places.argument(),
+            member.argument(),
+            owned.argument(),
+            ghosts.argument(),
+            first as u32,
+            m as u32,
+            fluid as u32,
+        );
+        let bodies: Vec<u32> = kinds.iter().map(|kind| body_in_lists(*kind)).collect();
+        let indices: Vec<u32> = expected.iter().map(|place| place + first as u32).collect();
+        assert_eq!(gpu.download(&member).unwrap()[first..], bodies);
+        assert_eq!(gpu.download(&owned).unwrap()[first..], vec![GHOST; m]);
+        assert_eq!(gpu.download(&ghosts).unwrap()[..fluid], indices);
+        // Particles before them stay as they were.
+        assert!(gpu.download(&owned).unwrap()[..first].iter().all(|mark| *mark == 0));
     }
 }

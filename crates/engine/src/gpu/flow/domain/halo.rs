@@ -32,9 +32,9 @@ pub(super) struct HaloSide<C, R> {
     pub columns: [Arc<Buffer<R>>; 2],
     /// Such a column, and what comes in return, if the halo is joint.
     pub joint_column: Option<JointColumn<R>>,
-    /// All its ghosts here, fluid and walls, as they were packed at the last rebuild for another GPU, and their kinds.
+    /// All its ghosts here, fluid and walls, as they were packed at the last rebuild for another GPU, and their number.
     pub outgoing: Arc<MigrationBuffer<C, R>>,
-    pub outgoing_kinds: Arc<Vec<u32>>,
+    pub packed: usize,
     /// Ghosts that came from the other GPU, until they are unpacked, and room for them.
     pub incoming: Option<PackedGhosts<C, R>>,
     pub room_for_incoming: Arc<MigrationBuffer<C, R>>,
@@ -52,7 +52,7 @@ impl<C: Number, R: Number> HaloSide<C, R> {
             columns: two_columns(gpu, 1)?,
             joint_column: None,
             outgoing: Arc::new(MigrationBuffer::new(gpu)?),
-            outgoing_kinds: Arc::default(),
+            packed: 0,
             incoming: None,
             room_for_incoming: Arc::new(MigrationBuffer::new(gpu)?),
         };

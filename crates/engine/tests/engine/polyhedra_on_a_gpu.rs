@@ -174,7 +174,7 @@ fn in_a_trough() -> World {
 fn cubes_in_a_trough_do_the_same_on_cpu_and_gpu() {
     let after = |settings: Settings| {
         let mut simulation = Simulation::new(in_a_trough(), with_step(1e-5, settings)).expect("the world is sound");
-        simulation.advance(20).expect("sound steps");
+        simulation.advance(5).expect("sound steps");
         simulation.observe().expect("a sound state");
         simulation
     };

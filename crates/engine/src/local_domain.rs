@@ -275,6 +275,8 @@ impl LocalDomain {
     /// # Errors
     /// If a grain's state became impossible, or the GPU fails.
     pub(crate) fn observe(&mut self) -> Result<(), StepError> {
+        // What could not be uploaded again is on no GPU any more, and of an earlier step here.
+        self.refuse_failed()?;
         if self.backend.is_current {
             return Ok(());
         }

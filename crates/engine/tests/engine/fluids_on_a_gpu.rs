@@ -7,6 +7,7 @@ use crate::driven::{drum, paddled, pressed, round_and_round};
 use crate::drops::{SIGMA, SPACING, droplet};
 use crate::pools;
 use crate::pools::{G, domain, drop_in, fluids, sites, tank, water, wet};
+use seixo_device::gpu::Gpu;
 use seixo_engine::state::FluidSnapshot;
 use seixo_engine::world::{DeviceChoice, LeavingPolicy, Precision, Settings, Solver, WallMotion, World};
 use seixo_engine::{Simulation, StepErrorCause, SurroundingsChange};
@@ -315,6 +316,36 @@ fn what_comes_and_goes_does_so_on_a_gpu_too() {
     };
     let mut second = Simulation::restore(jet(), settings, &state).unwrap();
     assert_eq!(whole, after(&mut second, 230));
+}
+
+#[test]
+fn memory_that_runs_out_when_fluid_comes_in_ends_the_run_for_good() {
+    let gpu = Gpu::open(None).unwrap();
+    let mut failures = 0;
+    for k in (1..).step_by(5) {
+        let settings = Settings {
+            device: DeviceChoice::Gpu(None),
+            precision: Some(Precision::Mixed),
+            skin: first_skin_of_fluids(&jet()),
+            threads: 1,
+            ..Settings::default()
+        };
+        gpu.fail_allocation(k);
+        let Ok(mut simulation) = Simulation::new_on(gpu.clone(), jet(), settings) else {
+            continue;
+        };
+        let Err(stop) = simulation.advance(137).and_then(|()| simulation.observe()) else {
+            assert!(simulation.passed_fluids()[0].count > 16, "fluid came in");
+            break;
+        };
+        assert!(stop.to_string().contains(" has no memory left for"), "{stop}");
+        // What was not uploaded again is nowhere in the state of this step.
+        assert!(simulation.observe().is_err() && simulation.advance(1).is_err() && simulation.save().is_err());
+        failures += 1;
+    }
+    gpu.fail_allocation(0);
+    assert!(failures > 3, "{failures} failures");
+    assert_eq!(gpu.bytes_in_use(), 0, "what failed gave its memory back");
 }
 
 /// The world with incompressible fluids.

@@ -226,12 +226,13 @@ impl Subdomains {
             HaltReason::Unreached(_) => (2, *before),
             HaltReason::Elsewhere => (3, 0),
         });
+        let are_apart = halts.iter().any(|(halt, _)| halt.is_alone());
         let Some((halt, _)) = halts.into_iter().next() else { return Ok(()) };
         let halt = match &mut self.ranks {
             Some(ranks) => ranks.explained(halt),
             None => halt,
         };
-        self.is_broken |= halt.is_alone();
+        self.is_broken |= are_apart || halt.is_alone();
         Err(halt)
     }
 }

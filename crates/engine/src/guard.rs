@@ -80,19 +80,41 @@ pub struct StepError {
 
 impl std::fmt::Display for StepError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if let StepErrorCause::Device { what } = &self.cause {
-            return write!(f, "step {} (t = {:.6e} s): {what}", self.step, self.time);
+        write!(f, "step {} (t = {:.6e} s): {}", self.step, self.time, WithoutStep(self))
+    }
+}
+
+impl StepError {
+    /// This error without its step and time, for messages that name these before.
+    pub(crate) fn without_step(&self) -> String {
+        WithoutStep(self).to_string()
+    }
+}
+
+/// An error without its step and time.
+struct WithoutStep<'a>(&'a StepError);
+
+impl std::fmt::Display for WithoutStep<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let StepError {
+            grain,
+            affected,
+            position: [x, y, z],
+            velocity,
+            cause,
+            ..
+        } = self.0;
+        if let StepErrorCause::Device { what } = cause {
+            return f.write_str(what);
         }
-        let [x, y, z] = self.position;
-        let speed = self.velocity.iter().map(|c| c * c).sum::<f64>().sqrt();
-        write!(f, "step {} (t = {:.6e} s): ", self.step, self.time)?;
-        let (fluid, cause) = match &self.cause {
+        let speed = velocity.iter().map(|c| c * c).sum::<f64>().sqrt();
+        let (fluid, cause) = match cause {
             StepErrorCause::FluidErrorCause(inner) => (Some(&inner.fluid), &inner.cause),
             cause => (None, cause),
         };
         match fluid {
-            Some(fluid) => write!(f, "particle {} of {fluid:?}", self.grain)?,
-            None => write!(f, "grain {}", self.grain)?,
+            Some(fluid) => write!(f, "particle {grain} of {fluid:?}")?,
+            None => write!(f, "grain {grain}")?,
         }
         write!(f, " at ({x:.4e}, {y:.4e}, {z:.4e}) m, speed {speed:.3e} m/s, ")?;
         match cause {
@@ -156,9 +178,9 @@ impl std::fmt::Display for StepError {
             )?,
             StepErrorCause::LeftDomain => write!(f, "left the domain. Enlarge world.domain, or set world.leaving = \"delete\"")?,
         }
-        if self.affected > 1 {
+        if *affected > 1 {
             let what = if fluid.is_some() { "particles" } else { "grains" };
-            write!(f, " ({} {what} are affected)", self.affected)?;
+            write!(f, " ({affected} {what} are affected)")?;
         }
         Ok(())
     }

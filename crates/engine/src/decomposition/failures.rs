@@ -82,6 +82,7 @@ mod tests {
     use super::super::communication::CountingTransport;
     use super::*;
     use crate::gpu::search_tests::world;
+    use crate::guard::StepError;
     use crate::simulation::Simulation;
     use crate::state::State;
     use crate::world::{DeviceChoice, Precision, Settings, World};
@@ -202,5 +203,39 @@ mod tests {
         gpu.fail_allocation(1);
         let name = gpu.description().name.clone();
         assert_ends(simulation, &["domain ", " of 2: ", &name, "no memory left"], &saved);
+    }
+
+    #[test]
+    fn a_device_that_fails_in_an_observation_ends_all_domains() {
+        let mut simulation = Simulation::new(rod(), among(2, DeviceChoice::Gpu(None))).unwrap();
+        simulation.advance(5).unwrap();
+        let local = &mut simulation.subdomains.as_mut().unwrap().domains[1].local;
+        local.backend.failure = Some("its memory is worn out".to_owned());
+        let stop = simulation.observe().unwrap_err().to_string();
+        assert!(
+            stop.contains("domain 1 of 2 on ") && stop.ends_with(": its memory is worn out"),
+            "{stop}"
+        );
+        assert_eq!(stop.matches("step 5").count(), 1, "{stop}");
+        assert!(simulation.subdomains.as_ref().unwrap().is_broken);
+        assert!(simulation.observe().is_err() && simulation.advance(1).is_err() && simulation.save().is_err());
+    }
+
+    #[test]
+    fn an_error_that_the_others_do_not_know_names_its_step_once() {
+        let mut simulation = Simulation::new(rod(), among(1, DeviceChoice::Cpu)).unwrap();
+        simulation.advance(3).unwrap();
+        let populations = &simulation.whole.populations;
+        let too_fast = StepError {
+            grain: 7,
+            affected: 2,
+            cause: StepErrorCause::TooFast { moved: 2.0, limit: 1.0 },
+            ..populations.failed(String::new())
+        };
+        for (error, words) in [(populations.failed("no power".to_owned()), "no power"), (too_fast, "grain 7 at")] {
+            let message = populations.halted(HaltReason::lost(&error)).to_string();
+            assert!(message == error.to_string() && message.contains(words), "{message}");
+            assert_eq!(message.matches("step 3").count(), 1, "{message}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::load_balancing::{Load, LoadSample};
 use super::partition::Partition;
-use super::subdomain::{QueuedDomainStep, StepStatus, Subdomain, agree, encode_lists, halt, read_lists, step_status, through};
+use super::subdomain::{QueuedDomainStep, StepStatus, Subdomain, agree, encode_lists, halt_on_gpu, read_lists, step_status, through};
 use super::work::Work;
 use crate::exchange::{DecodeError, HaltReason};
 use crate::gpu::{
@@ -312,7 +312,7 @@ impl Subdomain {
             (false, false) => StepStatus::Fine,
         };
         match agree(self.transport(), own)? {
-            StepStatus::Failed if own == StepStatus::Failed => Err(halt(self.local.explained_here(raised))),
+            StepStatus::Failed if own == StepStatus::Failed => Err(halt_on_gpu(self.local.explained_here(raised))),
             StepStatus::Failed => Err(HaltReason::Elsewhere),
             all => Ok(all),
         }
@@ -556,7 +556,7 @@ impl Subdomain {
         }
         let observed = self.local.observe();
         match self.uncounted(|domain| agree(domain.transport(), step_status(observed.as_ref().err(), false)))? {
-            StepStatus::Failed => Err(halt(observed.err())),
+            StepStatus::Failed => Err(halt_on_gpu(observed.err())),
             _ => Ok(()),
         }
     }

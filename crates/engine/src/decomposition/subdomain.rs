@@ -23,7 +23,7 @@ use super::load_balancing::LoadSample;
 use super::partition::Partition;
 use super::work::Work;
 use crate::fields::{Fields, Sorted};
-use crate::guard::StepError;
+use crate::guard::{StepError, StepErrorCause};
 use crate::polyhedra::pick_contacts_of_polyhedra;
 use crate::program::execute;
 use crate::search::ListCounts;
@@ -177,9 +177,7 @@ impl Subdomain {
         self.observe()?;
         let mut contacts = State::default();
         // The other subdomains wait for this one, even after an error.
-        self.local
-            .save_contacts(&mut contacts)
-            .map_err(|stop| HaltReason::Lost(stop.to_string()))?;
+        self.local.save_contacts(&mut contacts).map_err(|stop| HaltReason::lost(&stop))?;
         if on_gpu.is_some() {
             self.local.download();
         }
@@ -436,6 +434,14 @@ pub fn step_status(failure: Option<&StepError>, lists_out_of_date: bool) -> Step
 /// Why a subdomain with this error, or none, does not continue after one of all failed.
 pub fn halt(failure: Option<StepError>) -> HaltReason {
     failure.map_or(HaltReason::Elsewhere, |error| HaltReason::Stopped(Box::new(error)))
+}
+
+/// As [`halt()`], where a GPU may have failed since, of which the others do not know: the states then do not fit together.
+pub fn halt_on_gpu(failure: Option<StepError>) -> HaltReason {
+    match failure {
+        Some(error) if matches!(error.cause, StepErrorCause::Device { .. }) => HaltReason::lost(&error),
+        failure => halt(failure),
+    }
 }
 
 /// Selects the histories of contacts and bonds of grains with these ids.

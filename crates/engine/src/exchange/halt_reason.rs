@@ -45,6 +45,11 @@ impl HaltReason {
         matches!(self, HaltReason::Lost(_) | HaltReason::Unreached(_) | HaltReason::Refused(_))
     }
 
+    /// This error occurred, of which the other subdomains do not know yet. The error of the run names the step.
+    pub fn lost(error: &StepError) -> HaltReason {
+        HaltReason::Lost(error.without_step())
+    }
+
     /// A grain moved too far between two rebuilds.
     pub fn passed_through(id: u32) -> HaltReason {
         HaltReason::Lost(format!(

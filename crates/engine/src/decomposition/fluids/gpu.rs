@@ -3,7 +3,7 @@
 use super::{FluidSubdomain, sum_of_errors, tune_skin};
 use crate::decomposition::gpu::PeerExchange;
 use crate::decomposition::load_balancing::LoadSample;
-use crate::decomposition::subdomain::{balance, halt};
+use crate::decomposition::subdomain::{balance, halt_on_gpu};
 use crate::exchange::{HaltReason, exchange};
 use crate::flow::{Constraint, Flow, IterationError};
 use crate::gpu::{FLUID_LISTS, FluidColumn, FluidDomainBackend, FluidGpuBackend, FluidNeighbors};
@@ -156,7 +156,7 @@ impl FluidSubdomain {
         let raised = raised_anywhere(moved.raised, transport)?;
         let fatal = fatal_for_fluids(local.populations.leaving());
         if moved.raised & fatal != 0 {
-            return Err(halt(local.guard_fluids_on_gpu(moved.raised).err()));
+            return Err(halt_on_gpu(local.guard_fluids_on_gpu(moved.raised).err()));
         }
         if raised & fatal != 0 {
             return Err(HaltReason::Elsewhere);
@@ -242,7 +242,7 @@ impl FluidSubdomain {
     /// present forces were computed in all subdomains together.
     pub fn migrate_on_host(&mut self, local: &mut LocalDomain, transport: &mut dyn Transport) -> Result<u64, HaltReason> {
         // The other subdomains wait for this one, even after an error.
-        local.observe_fluids().map_err(|stop| HaltReason::Lost(stop.to_string()))?;
+        local.observe_fluids().map_err(|stop| HaltReason::lost(&stop))?;
         local.backend.fluids = None;
         // Pairs hold energy that fluid takes along.
         local.populations.with_flow(|flow, surroundings| flow.download(surroundings));

@@ -135,6 +135,6 @@ impl Executor for DomainStep<'_> {
 
     fn stop(&self, error: StepError) -> HaltReason {
         // No exchange reported it to the others.
-        HaltReason::Lost(error.to_string())
+        HaltReason::lost(&error)
     }
 }

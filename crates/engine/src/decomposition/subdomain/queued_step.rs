@@ -5,7 +5,7 @@ use crate::decomposition::fluids::FluidSubdomain;
 use crate::exchange::HaltReason;
 use crate::flow::Constraint;
 use crate::gpu::FluidColumn;
-use crate::guard::{StepError, StepErrorCause};
+use crate::guard::StepError;
 use crate::local_domain::{GpuExecutor, LocalDomain, compute_present_forces, queue_batch};
 use crate::program::{Exchange, Moment};
 use seixo_sweeps::motion::LEFT_DOMAIN;
@@ -244,10 +244,7 @@ impl GpuExecutor for QueuedDomainStep<'_> {
 
     fn stop(&self, error: StepError) -> HaltReason {
         // The others have not agreed on it.
-        match error.cause {
-            StepErrorCause::Device { what } => HaltReason::Lost(what),
-            _ => HaltReason::Lost(error.to_string()),
-        }
+        HaltReason::lost(&error)
     }
 
     fn exchanges_set_off(&self) -> bool {

@@ -31,22 +31,20 @@ const COUNTS: [&str; 4] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_S
 /// The variable of launchers with PMIx, which has the rank alone.
 const RANK: &str = "PMIX_RANK";
 
-/// Variables with the rank among those of the same host: of Open MPI; of MVAPICH2; of MPICH and Intel MPI; and of Slurm's srun, which a job script
-/// hands to other launchers, too.
-const RANKS_ON_HOST: [&str; 4] = [
-    "OMPI_COMM_WORLD_LOCAL_RANK",
-    "MV2_COMM_WORLD_LOCAL_RANK",
-    "MPI_LOCALRANKID",
-    "SLURM_LOCALID",
-];
+/// Variables with the rank among those of the same host: of Open MPI; of MVAPICH2; and of MPICH and Intel MPI.
+const RANKS_ON_HOST: [&str; 3] = ["OMPI_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID"];
 
-/// The rank of this process among those that the launcher of MPI started on the same host, from 0, if the launcher reports it.
-pub fn rank_on_host() -> Option<usize> {
-    on_host(|name| env::var(name).ok())
+/// The place of this process, which has this rank, among those that the launcher of MPI started on the same host, from 0, if the launcher reports it.
+pub fn rank_on_host(rank: usize) -> Option<usize> {
+    on_host(rank, |name| env::var(name).ok())
 }
 
-fn on_host(variable: impl Fn(&str) -> Option<String>) -> Option<usize> {
-    RANKS_ON_HOST.into_iter().find_map(|name| variable(name)?.parse().ok())
+fn on_host(rank: usize, variable: impl Fn(&str) -> Option<String>) -> Option<usize> {
+    let number = |name: &str| variable(name)?.parse::<usize>().ok();
+    // Job scripts have these variables, too, and hand them to all ranks of other launchers. They are of this rank if srun started it.
+    let is_of_slurm = || number("SLURM_STEP_NUM_TASKS").is_some_and(|tasks| tasks > 1) && number("SLURM_PROCID") == Some(rank);
+    let of_launchers = RANKS_ON_HOST.into_iter().find_map(number);
+    of_launchers.or_else(|| is_of_slurm().then(|| number("SLURM_LOCALID")).flatten())
 }
 
 /// The launcher that started this process as one of several ranks, if there is one.
@@ -87,11 +85,21 @@ mod tests {
 
     #[test]
     fn the_rank_on_a_host_is_that_of_the_launcher_and_not_that_of_the_job() {
-        let rank = |environment: &[(&str, &str)]| on_host(|name| value(environment, name));
-        assert_eq!(rank(&[("OMPI_COMM_WORLD_RANK", "5"), ("OMPI_COMM_WORLD_LOCAL_RANK", "1")]), Some(1));
-        assert_eq!(rank(&[("SLURM_LOCALID", "0"), ("MPI_LOCALRANKID", "3")]), Some(3));
-        assert_eq!(rank(&[("SLURM_LOCALID", "2"), ("SLURM_PROCID", "6")]), Some(2));
-        assert_eq!(rank(&[("PMI_RANK", "5")]), None);
+        let place = |rank: usize, environment: &[(&str, &str)]| on_host(rank, |name| value(environment, name));
+        assert_eq!(
+            place(5, &[("OMPI_COMM_WORLD_RANK", "5"), ("OMPI_COMM_WORLD_LOCAL_RANK", "1")]),
+            Some(1)
+        );
+        let by_srun = [("SLURM_LOCALID", "2"), ("SLURM_PROCID", "6"), ("SLURM_STEP_NUM_TASKS", "8")];
+        assert_eq!(place(6, &by_srun), Some(2));
+        assert_eq!(place(6, &[&by_srun[..], &[("MPI_LOCALRANKID", "3")]].concat()), Some(3));
+        // A launcher in a job script, and one that srun starts once on each host: their ranks have the variables of another process.
+        let in_a_script = [("SLURM_LOCALID", "0"), ("SLURM_PROCID", "0"), ("SLURM_NTASKS", "4")];
+        assert_eq!(place(0, &in_a_script), None);
+        assert_eq!(place(1, &in_a_script), None);
+        assert_eq!(place(0, &[&in_a_script[..], &[("SLURM_STEP_NUM_TASKS", "1")]].concat()), None);
+        assert_eq!(place(1, &[&in_a_script[..], &[("SLURM_STEP_NUM_TASKS", "2")]].concat()), None);
+        assert_eq!(place(5, &[("PMI_RANK", "5")]), None);
     }
 
     #[test]

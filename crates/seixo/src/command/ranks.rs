@@ -43,7 +43,7 @@ impl Rank {
                 digest.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
             }
             let ranks = Ranks::new(Box::new(seixo_transport::Mpi::start(digest.finalize().as_bytes())));
-            match seixo_transport::rank_on_host() {
+            match seixo_transport::rank_on_host(ranks.rank()) {
                 Some(rank) => ranks.on_host(rank),
                 None => ranks,
             }

@@ -384,10 +384,10 @@ impl Gpu {
         self.runtime.lose.as_ref().map(|lose| lose()).is_some()
     }
 
-    /// Lets the device start steps that are still being queued; `ahead` counts the steps queued after the first. CubeCL submits launches in batches
-    /// of dozens. Without this flush the device would idle until the first batch, and again after the first few steps.
+    /// Lets the device start steps that are still being queued; `ahead` counts the steps queued after the first. CubeCL hands launches to the device in
+    /// batches of dozens. Without this call the device would idle until the first batch, and again after the first few steps.
     pub fn set_off(&self, ahead: u32) {
-        // Few flushes, as each needs a call to CubeCL's thread of the device. Increasing distances, as the device falls behind the queue.
+        // Few times, as each needs a call to CubeCL's thread of the device. Increasing distances, as the device falls behind the queue.
         if matches!(ahead, 0 | 3 | 9) {
             self.submit();
         }

@@ -268,8 +268,8 @@ pub fn mark_neighbors<C: Real>(
     }
 }
 
-/// Writes the rows of n grains, whose neighbors [`mark_neighbors()`] counted and kept, with the same `words` and `notes`. With `touching`, neighbors that overlap a grain come before all
-/// others of its row, in the order of [`crate::kernels::row_order::touching_first()`].
+/// Writes the rows of n grains, whose neighbors [`mark_neighbors()`] counted and kept, with the same `words` and `notes`. With `touching`, neighbors
+/// that overlap a grain come before all others of its row, in the order of [`crate::kernels::row_order::touching_first()`].
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn marked_rows<C: Real>(

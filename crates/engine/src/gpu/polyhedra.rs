@@ -242,8 +242,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
 
     /// Whether all grains are polyhedral and move by themselves. Then the kernels of spheres have nothing to do in a step, and are not launched.
     pub(super) fn has_only_polyhedra(&self) -> bool {
-        let moves_alone = self.geared.is_none() && self.binned.is_none() && self.contacts.is_none() && self.holding.is_none();
-        moves_alone && self.shapes.as_ref().is_some_and(|shapes| shapes.are_alone)
+        let needs_no_others = self.has_no_other_forces() && self.has_no_other_motion();
+        needs_no_others && self.shapes.as_ref().is_some_and(|shapes| shapes.are_alone)
     }
 
     /// Marks m grains that have just arrived behind all others, with their angular momenta, by their shapes.

@@ -152,20 +152,26 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     /// As [`super::GpuBackend::launch_state`]. Sides that slide, scalars, bodies, bonds, loads and Gear's method pass values that depend on time, or do
     /// more than launch.
     pub(super) fn state_of_launches(&self, host: &Populations) -> Option<LaunchState> {
-        let depends_on_time = !self.is_repeated()
-            || self.forces_known
-            || self.kind.sides == SHEARED
-            || !self.diffusions.is_empty()
-            || self.carriers.is_some()
-            || self.border.is_some()
-            || self.geared.is_some()
-            || self.holding.is_some()
-            || self.binned.is_some()
-            || self.contacts.is_some();
-        (!depends_on_time).then_some(LaunchState {
+        (self.is_repeated() && self.are_steps_alike()).then_some(LaunchState {
             now: self.now,
             rebuilds: host.grains.rebuilds,
         })
+    }
+
+    /// Whether each of the next steps makes the same launches, moving walls excepted, and all grains move by themselves.
+    pub(super) fn are_steps_alike(&self) -> bool {
+        let moves_alone = !self.has_members() && self.has_no_other_forces() && self.has_no_other_motion();
+        moves_alone && !self.forces_known && self.kind.sides != SHEARED && self.diffusions.is_empty()
+    }
+
+    /// Whether no launch computes other forces on grains than those of contacts and walls, and none assembles these.
+    pub(super) fn has_no_other_forces(&self) -> bool {
+        self.holding.is_none() && self.contacts.is_none()
+    }
+
+    /// Whether no other launch than that of contacts moves spheres that move by themselves.
+    pub(super) fn has_no_other_motion(&self) -> bool {
+        self.geared.is_none() && self.binned.is_none()
     }
 
     /// Whether the grains are so few, and the GPU such, that launches are repeated.

@@ -89,7 +89,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         );
         // Where few grains are near walls, there are as many records as larger blocks of all grains need. In a step that is one launch, each block of
         // grains has its own.
-        let cubes = near.near.div_ceil(WALL_THREADS).max(blocks_of_one_launch(n));
+        let of_one_launch = if self.are_few(host) { blocks_of_one_launch(n) } else { 0 };
+        let cubes = near.near.div_ceil(WALL_THREADS).max(of_one_launch);
         if 2 * RECORD * cubes > self.wall_power.len() {
             gpu.lengthen(&mut self.wall_power, 2 * RECORD * (cubes + cubes / 8), "the ledger")?;
         }

@@ -1,7 +1,7 @@
 //! Contact histories of grains that migrate.
 
 use super::DomainState;
-use super::packing::{numbers_in, picked, put_numbers, room_of, words_of};
+use super::packing::{numbers_in, picked, put_numbers, room_of, successive_places, words_of};
 use crate::exchange::{DecodeError, HaltReason, enclose, unfold};
 use crate::gpu::index_map::rename_places;
 use crate::gpu::neighbor_lists::make_room;
@@ -300,7 +300,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         };
         let (gpu, DomainState { parcel, place_of, .. }) = (&self.gpu, self.border.as_mut().expect("a domain has a border"));
         // Their current indices.
-        let places: Vec<u32> = (arrived.first..arrived.first + arrived.count).map(|place| place as u32).collect();
+        let places = successive_places(arrived.first, arrived.count);
         make_room(gpu, &mut parcel.start, arrived.count, "domains")?;
         gpu.write_part(&parcel.start, 0, &places);
         rename_places(gpu, &parcel.start, arrived.count, place_of);

@@ -49,6 +49,11 @@ pub(super) fn room_of(items: usize) -> usize {
     items.max(1).next_multiple_of(GROUP)
 }
 
+/// The indices of m grains, the first of which has this one.
+pub(super) fn successive_places(first: usize, m: usize) -> Vec<u32> {
+    (first..first + m).map(|place| place as u32).collect()
+}
+
 /// The words of this many numbers of type T.
 pub(super) fn words_of<T>(numbers: usize) -> usize {
     numbers * size_of::<T>() / size_of::<u32>()
@@ -398,7 +403,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             Some((side, 0)) => make_room(&gpu, &mut border.sides[side].ghosts, m, "domains")?,
             Some((side, listed)) => {
                 let ghosts = &mut border.sides[side].ghosts;
-                let places: Vec<u32> = (first..first + m).map(|place| place as u32).collect();
+                let places = successive_places(first, m);
                 gpu.lengthen(ghosts, listed + m, "domains")?;
                 gpu.write_part(ghosts, listed, &places);
                 make_room(&gpu, &mut border.parcel.place, m, "domains")?;

@@ -2,7 +2,8 @@
 //! over all multiprocessors.
 //!
 //! What is chosen follows from the world and the number of grains, so a resumed run has the same. Decomposition-invariant runs choose as with many
-//! grains: their subdomains have different numbers of grains, and compilers might fuse operations differently in another kernel.
+//! grains: their subdomains have different numbers of grains, and compilers might fuse operations differently in another kernel. The forces of an
+//! observation, and the step after it, are launches of other kernels with the same functions; a test compares all digits.
 
 use super::{GpuGrains, Number};
 use crate::populations::Populations;

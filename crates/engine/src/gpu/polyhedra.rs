@@ -20,7 +20,7 @@ use seixo_laws::Coordinate;
 use seixo_sweeps::bodies::FREE;
 use seixo_sweeps::kernels::polyhedra::{CONTACT_THREADS, SUM_GRAINS, add_up_shape_pairs, move_shapes};
 use seixo_sweeps::kernels::polyhedra_migration::mark_arrived_shapes;
-use seixo_sweeps::kernels::polyhedra_pairs::shape_pair_contacts;
+use seixo_sweeps::kernels::polyhedra_pairs::{MOST_SLOTS, shape_pair_contacts};
 use seixo_sweeps::kernels::polyhedra_search::{SEARCH_THREADS, search_shape_pairs, search_threads};
 use seixo_sweeps::kernels::polyhedra_walls::{WALL_GRAINS, shape_walls};
 use seixo_sweeps::layout::{ELEMENT, RECORD};
@@ -28,6 +28,8 @@ use seixo_sweeps::shape_meshes::FEATURES;
 
 /// What buffers of contacts are called in errors.
 const CONTACTS: &str = "contacts of polyhedral grains";
+
+const _: () = assert!(SLOTS <= MOST_SLOTS);
 
 /// Contact histories in slots, of which each pair has [`SLOTS`].
 struct Slots<R> {

@@ -4,7 +4,7 @@
 //! other kernels move. Ghost particles and grains of bodies have larger marks, see [`super::polyhedra_lists::mark_held()`].
 
 use super::bonds::{quaternion, record_of};
-use super::polyhedra_blocks::BLOCK;
+use super::polyhedra_blocks::SEGMENT;
 use super::polyhedra_lists::{NO_END, PAIR_LOAD};
 use super::step::{go_on, record_long_stride, sure_stride_square};
 use super::{add_sum, begins, is_halted, raise};
@@ -21,11 +21,20 @@ use seixo_laws::{Coordinate, Real, near_vector};
 /// Threads of a block that computes contacts of polyhedral grains. They take many registers and different times, so blocks are small.
 pub const CONTACT_THREADS: usize = SIDE * SIDE;
 
+/// The same, as items are counted.
+pub(super) const CONTACT_BLOCK: u32 = CONTACT_THREADS as u32;
+
+/// Words for the counts of such a block, see [`super::polyhedra_blocks::number_in_block()`].
+pub(super) const CONTACT_COUNTS: usize = CONTACT_THREADS + CONTACT_THREADS / SEGMENT;
+
 /// Threads of a side of such a block, if they stand in a square.
 pub(super) const SIDE: usize = 8;
 
 /// Grains of a block that adds up pairs: as few as have about as many ends as the block has threads.
 pub const SUM_GRAINS: usize = 8;
+
+const _: () =
+    assert!(CONTACT_THREADS / SEGMENT * SEGMENT == CONTACT_THREADS && CONTACT_THREADS / SUM_GRAINS * SUM_GRAINS == CONTACT_THREADS);
 
 /// Grain i as the laws of polyhedral grains read it; it may be a sphere, which is the first shape of the table.
 #[cube]
@@ -124,14 +133,14 @@ pub fn add_up_shape_pairs<R: Real>(
             if is_own {
                 // Ends of this grain among these.
                 let begin = max(first, from) - from;
-                let upto = max(min(end, from + BLOCK), from) - from;
+                let upto = max(min(end, from + CONTACT_BLOCK), from) - from;
                 for k in begin..upto {
                     push += pushes[k as usize];
                     turn += turns[k as usize];
                 }
             }
             sync_cube();
-            from += BLOCK;
+            from += CONTACT_BLOCK;
         }
         if is_own {
             force[i] = push;

@@ -1,6 +1,7 @@
-//! Candidates of a search for contacts of pairs, see [`super::polyhedra_search`]: how the threads of a block number their items, and share those that
-//! passed.
+//! Candidates of a search for contacts of pairs, see [`super::polyhedra_search`]: how items of pairs are numbered, and how the threads of a block share
+//! those that passed.
 
+use super::polyhedra_blocks::{SEGMENT, list_passed, number_in_block};
 use super::polyhedra_items::{bound_of, nearest_of_edge_pair, nearest_to_part, seen_vertex};
 use crate::layout::{Record, last, record};
 use cubecl::prelude::*;
@@ -10,19 +11,13 @@ use seixo_laws::{Real, Vector3};
 pub const SEARCH_THREADS: usize = 32;
 
 /// The same, as items are counted.
-pub(super) const BLOCK: u32 = SEARCH_THREADS as u32;
+pub(super) const SEARCH_BLOCK: u32 = SEARCH_THREADS as u32;
+
+/// Words for the counts of a block, see [`number_in_block()`].
+pub(super) const SEARCH_COUNTS: usize = SEARCH_THREADS + SEARCH_THREADS / SEGMENT;
 
 /// Pairs that a block searches at a time.
 pub(super) const PAIRS: usize = 4;
-
-/// Threads whose counts one thread adds up.
-const SEGMENT: usize = 8;
-
-/// Segments of a block.
-pub(super) const SEGMENTS: usize = SEARCH_THREADS / SEGMENT;
-
-/// Items that a thread tests before candidates are computed: the bits of a word.
-pub(super) const ITEMS: u32 = 32;
 
 /// Edges of a grain that are listed at a time.
 pub(super) const EDGES_LISTED: usize = 64;
@@ -30,47 +25,7 @@ pub(super) const EDGES_LISTED: usize = 64;
 /// Numbers of a pair of which a block needs the largest: convex parts of a grain, edges of i and edges of j.
 pub(super) const SIZES: usize = 3;
 
-const _: () = assert!(2 * PAIRS <= SEARCH_THREADS && SEGMENT * SEGMENTS == SEARCH_THREADS);
-
-/// A count of this thread among those of the block.
-#[derive(CubeType, Clone, Copy, Debug)]
-pub(super) struct Numbered {
-    /// Sum over the threads before this one.
-    pub before: u32,
-    /// Sum over all threads.
-    pub all: u32,
-}
-
-/// Adds up a number of each thread. All threads of the block call it; `counts` has a word for each, and one for each segment. No thread returns before all
-/// have called it.
-#[cube]
-pub(super) fn number_in_block(own: u32, counts: &mut [u32]) -> Numbered {
-    let unit = UNIT_POS as usize;
-    counts[unit] = own;
-    sync_cube();
-    if unit < SEGMENTS {
-        let mut sum = 0u32.runtime();
-        for s in 0..SEGMENT {
-            let at = unit * SEGMENT + s;
-            let count = counts[at];
-            counts[at] = sum;
-            sum += count;
-        }
-        counts[unit + SEARCH_THREADS] = sum;
-    }
-    sync_cube();
-    // The next call changes no word that is read here before all threads have called it.
-    let mut before = counts[unit];
-    let mut all = 0u32.runtime();
-    for s in 0..SEGMENTS {
-        let sum = counts[s + SEARCH_THREADS];
-        if s < unit / SEGMENT {
-            before += sum;
-        }
-        all += sum;
-    }
-    Numbered { before, all }
-}
+const _: () = assert!(2 * PAIRS <= SEARCH_THREADS && SEARCH_THREADS / SEGMENT * SEGMENT == SEARCH_THREADS);
 
 /// Numbers the items of all pairs that are searched: those of a pair start at its word of `first`, and one more word has their number. All threads of the
 /// block call it; those of pairs with the `items` of theirs.
@@ -113,22 +68,6 @@ pub(super) fn largest_size(most: &[u32], #[comptime] which: usize) -> u32 {
     largest
 }
 
-/// Lists the items of this thread that passed, one a bit, if their numbers among the candidates of the block are in the window from `done` on. The word of
-/// bit b is `base` + b `stride`.
-#[cube]
-fn list_candidates(bits: u32, base: u32, #[comptime] stride: u32, numbered: &Numbered, done: u32, candidates: &mut [u32]) {
-    let mut rest = bits;
-    let mut number = numbered.before;
-    while rest != 0u32 {
-        let bit = rest.trailing_zeros();
-        if number >= done && number < done + BLOCK {
-            candidates[(number - done) as usize] = base + bit * stride;
-        }
-        number += 1u32;
-        rest -= 1u32 << bit;
-    }
-}
-
 /// Adds the contacts that the threads of the block found to those of their pairs, as far as there are slots, and remembers the nearest points of each pair:
 /// those of a contact if it has one, and the smallest key of those equally near, so that they depend on nothing but the poses of its grains. All threads
 /// call it; those that computed no nearest points with a negative `square`.
@@ -158,7 +97,7 @@ fn take_nearest<C: Real>(
             counts_here = 1u32;
         }
     }
-    let numbered = number_in_block(counts_here, counts);
+    let numbered = number_in_block(counts_here, counts, SEARCH_THREADS);
     if counts_here == 1u32 {
         let at = numbered.before as usize;
         found[at * 2usize] = pair as u32;
@@ -194,7 +133,7 @@ fn take_nearest<C: Real>(
     }
 }
 
-/// Computes the nearest points of the items of this thread that passed, one a bit, see [`list_candidates()`], of which there are so many, and takes their
+/// Computes the nearest points of the items of this thread that passed, one a bit, see [`list_passed()`], of which there are so many, and takes their
 /// contacts. They are pairs of listed edges, or vertices, each with as many `parts` of the other grain. All threads of the block call it.
 #[cube]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -222,10 +161,10 @@ pub(super) fn compute_candidates<C: Real>(
     #[comptime] slots: usize,
 ) {
     let unit = UNIT_POS as usize;
-    let numbered = number_in_block(passed, counts);
+    let numbered = number_in_block(passed, counts, SEARCH_THREADS);
     let mut done = 0u32.runtime();
     while done < numbered.all {
-        list_candidates(bits, base, stride, &numbered, done, candidates);
+        list_passed(bits, base, stride, numbered.before, done, SEARCH_BLOCK, candidates);
         sync_cube();
         let mut part = 0u32.runtime();
         while part < parts {
@@ -272,6 +211,6 @@ pub(super) fn compute_candidates<C: Real>(
             );
             part += 1u32;
         }
-        done += BLOCK;
+        done += SEARCH_BLOCK;
     }
 }

@@ -1,8 +1,8 @@
 //! Edges of a search for contacts of pairs, see [`super::polyhedra_search`]: lists of those that are near, and pairs of them.
 
-use super::polyhedra_candidates::{BLOCK, EDGES_LISTED, ITEMS, PAIRS, compute_candidates, number_items, pair_of_item};
+use super::polyhedra_candidates::{EDGES_LISTED, PAIRS, SEARCH_BLOCK, compute_candidates, number_items, pair_of_item};
 use super::polyhedra_items::{bound_of, frame_of, is_near_edge, scale_of, square_to_edge};
-use crate::layout::Record;
+use crate::layout::{BITS, Record};
 use crate::shape_features::seen;
 use crate::shapes::{edge_end, shape_at};
 use cubecl::prelude::*;
@@ -14,7 +14,7 @@ const EDGES_TOGETHER: u32 = 4;
 /// Words with the marks of the edges of a grain that are listed at a time.
 pub(super) const MARKS: usize = EDGES_LISTED / EDGES_TOGETHER as usize;
 
-const _: () = assert!(EDGES_TOGETHER <= ITEMS && MARKS * EDGES_TOGETHER as usize == EDGES_LISTED);
+const _: () = assert!(EDGES_TOGETHER <= BITS && MARKS * EDGES_TOGETHER as usize == EDGES_LISTED);
 
 /// How many of a number of edges are listed together from `start` on.
 #[cube]
@@ -84,7 +84,7 @@ pub(super) fn list_edges<C: Real>(
             }
         }
         marks[(pair * 2usize + side) * MARKS + word as usize] = bits;
-        item += BLOCK;
+        item += SEARCH_BLOCK;
     }
     sync_cube();
     // A thread a grain.
@@ -173,7 +173,7 @@ pub(super) fn search_listed_edges<C: Real>(
                 let e = lists[of_i + place as usize];
                 let e1 = seen::<C>(&edge_end::<C>(&shape_i, words, numbers, e, 0u32, scale_i), &view);
                 let e2 = seen::<C>(&edge_end::<C>(&shape_i, words, numbers, e, 1u32, scale_i), &view);
-                let end = min(lengths[pair * 2usize + 1usize], start + ITEMS);
+                let end = min(lengths[pair * 2usize + 1usize], start + BITS);
                 for k in start..end {
                     let f = lists[of_j + k as usize];
                     if square_to_edge::<C>(f, &e1, &e2, &shape_j, words, numbers, scale_j) < bound_square {
@@ -205,8 +205,8 @@ pub(super) fn search_listed_edges<C: Real>(
                 nearest_keys,
                 slots,
             );
-            from += BLOCK;
+            from += SEARCH_BLOCK;
         }
-        start += ITEMS;
+        start += BITS;
     }
 }

@@ -7,8 +7,8 @@
 //! Contacts of one kind follow each other, as threads side by side that take different branches wait for each other. Keys begin with the kind, so the
 //! contacts of a pair still ascend in this order.
 
-use super::polyhedra::{CONTACT_THREADS, SIDE, posed};
-use super::polyhedra_blocks::{BLOCK, share_of_block};
+use super::polyhedra::{CONTACT_BLOCK, CONTACT_COUNTS, CONTACT_THREADS, SIDE, posed};
+use super::polyhedra_blocks::number_in_block;
 use super::polyhedra_lists::PAIR_LOAD;
 use super::{add_and_store_sum, is_halted, raise};
 use crate::bodies::is_ghost;
@@ -25,6 +25,9 @@ const COUNT_BITS: u32 = 16;
 
 /// The lower of two such numbers in a word.
 const COUNT: u32 = (1 << COUNT_BITS) - 1;
+
+/// Largest number of slots of a pair: a block numbers all contacts of its pairs with 16 bits.
+pub const MOST_SLOTS: usize = COUNT as usize / CONTACT_THREADS;
 
 /// Contacts of the pair of a thread by kind: how many are vertices of i and of j, and where those of each kind begin among the contacts of the block.
 #[derive(CubeType, Clone, Copy, Debug)]
@@ -50,7 +53,7 @@ fn kinds_of_pair(first_slot: usize, contacts: u32, before: u32, keys: &mut [u32]
             vertices_of_j += 1u32;
         }
     }
-    let vertices = share_of_block(vertices_of_i | (vertices_of_j << COUNT_BITS), counts);
+    let vertices = number_in_block(vertices_of_i | (vertices_of_j << COUNT_BITS), counts, CONTACT_THREADS);
     let first_of_i = vertices.before & COUNT;
     let before_of_j = vertices.before >> COUNT_BITS;
     let all_of_i = vertices.all & COUNT;
@@ -146,7 +149,7 @@ pub fn shape_pair_contacts<R: Coordinate<R>, C: Coordinate<R>>(
     #[comptime] kind: u32,
     #[comptime] shared: bool,
 ) {
-    let mut counts = Shared::<[u32]>::new_slice(CONTACT_THREADS);
+    let mut counts = Shared::<[u32]>::new_slice(CONTACT_COUNTS);
     // Of the contacts that are computed together: the thread of the pair and the number in the pair; force; torques and energies; radius and excess.
     let mut taken = Shared::<[u32]>::new_slice(CONTACT_THREADS);
     let mut pushes = Shared::<[Record<R>]>::new_slice(CONTACT_THREADS);
@@ -164,7 +167,7 @@ pub fn shape_pair_contacts<R: Coordinate<R>, C: Coordinate<R>>(
             contacts = min(R::whole(last::<R>(loads[own as usize * PAIR_LOAD])), slots);
         }
         let at = own as usize * PAIR_LOAD;
-        let numbered = share_of_block(contacts, &mut counts);
+        let numbered = number_in_block(contacts, &mut counts, CONTACT_THREADS);
         if numbered.all > 0u32 {
             let mut took = Record::<R>::new(R::new(0.0));
             let kinds = kinds_of_pair((own * slots) as usize, contacts, numbered.before, keys, &mut counts);
@@ -175,7 +178,7 @@ pub fn shape_pair_contacts<R: Coordinate<R>, C: Coordinate<R>>(
             while begin < numbered.all {
                 for c in 0u32..contacts {
                     let to = place_of_contact(c, &kinds);
-                    if to >= begin && to < begin + BLOCK {
+                    if to >= begin && to < begin + CONTACT_BLOCK {
                         taken[(to - begin) as usize] = (UNIT_POS << COUNT_BITS) | c;
                     }
                 }
@@ -230,7 +233,7 @@ pub fn shape_pair_contacts<R: Coordinate<R>, C: Coordinate<R>>(
                     let mut turn_of_j = loads[at + 2usize];
                     for c in 0u32..contacts {
                         let from = place_of_contact(c, &kinds);
-                        if from >= begin && from < begin + BLOCK {
+                        if from >= begin && from < begin + CONTACT_BLOCK {
                             let s = (from - begin) as usize;
                             push += pushes[s];
                             turn_of_i += turns_of_i[s];
@@ -244,7 +247,7 @@ pub fn shape_pair_contacts<R: Coordinate<R>, C: Coordinate<R>>(
                     loads[at + 2usize] = turn_of_j;
                 }
                 sync_cube();
-                begin += BLOCK;
+                begin += CONTACT_BLOCK;
             }
             if contacts > 0u32 {
                 loads[at + 3usize] = record::<R>(&xyz::<R>(loads[at + 3usize]), excess);

@@ -20,15 +20,16 @@
 pub use super::polyhedra_candidates::SEARCH_THREADS;
 
 use super::bonds::{quaternion, record_of};
+use super::polyhedra_blocks::number_in_block;
 use super::polyhedra_candidates::{
-    BLOCK, EDGES_LISTED, ITEMS, PAIRS, SEGMENTS, SIZES, compute_candidates, largest_size, number_in_block, number_items, pair_of_item,
+    EDGES_LISTED, PAIRS, SEARCH_BLOCK, SEARCH_COUNTS, SIZES, compute_candidates, largest_size, number_items, pair_of_item,
 };
 use super::polyhedra_edges::{MARKS, list_edges, search_listed_edges};
 use super::polyhedra_items::{POSE, axis_of_face, bound_of, gap_over_face, is_near_vertex, outer_faces, plane_of_i, plane_of_j};
 use super::polyhedra_lists::PAIR_LOAD;
 use super::polyhedra_pairs::shape_pair;
 use super::{is_halted, raise};
-use crate::layout::{Record, four_numbers, last, record, xyz};
+use crate::layout::{BITS, Record, four_numbers, last, record, xyz};
 use crate::motion::TOO_DEEP;
 use crate::periodic::PeriodicBoundaries;
 use crate::shape_features::{PairSizes, ShapePair, frame_of_i};
@@ -123,7 +124,7 @@ fn farthest_face<C: Real>(
         sync_cube();
         if unit < PAIRS {
             let begin = max(first[unit], from);
-            let end = min(first[unit + 1usize], from + BLOCK);
+            let end = min(first[unit + 1usize], from + SEARCH_BLOCK);
             for s in begin..end {
                 let height = heights[(s - from) as usize];
                 if height > farthest {
@@ -133,7 +134,7 @@ fn farthest_face<C: Real>(
             }
         }
         sync_cube();
-        from += BLOCK;
+        from += SEARCH_BLOCK;
     }
     FarthestFace::<C> { face, gap: farthest }
 }
@@ -171,11 +172,11 @@ fn search_vertices<C: Real>(
     let all = first[PAIRS];
     let mut from = 0u32.runtime();
     while from < all {
-        let rounds = min((all - from + comptime!(BLOCK - 1)) / BLOCK, ITEMS);
+        let rounds = min((all - from + comptime!(SEARCH_BLOCK - 1)) / SEARCH_BLOCK, BITS);
         let mut bits = 0u32.runtime();
         let mut passed = 0u32.runtime();
         for b in 0u32..rounds {
-            let item = from + b * BLOCK + UNIT_POS;
+            let item = from + b * SEARCH_BLOCK + UNIT_POS;
             if item < all {
                 let pair = pair_of_item(item, first);
                 if is_near_vertex::<C>(item - first[pair], pair, poses, shapes, words, numbers) {
@@ -188,7 +189,7 @@ fn search_vertices<C: Real>(
             bits,
             passed,
             from + UNIT_POS,
-            BLOCK,
+            SEARCH_BLOCK,
             false,
             parts,
             poses,
@@ -207,7 +208,7 @@ fn search_vertices<C: Real>(
             nearest_keys,
             slots,
         );
-        from += comptime!(BLOCK * ITEMS);
+        from += comptime!(SEARCH_BLOCK * BITS);
     }
 }
 
@@ -269,7 +270,7 @@ pub fn search_shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
     let mut shapes = Shared::<[u32]>::new_slice(PAIRS * 2);
     let mut most = Shared::<[u32]>::new_slice(PAIRS * SIZES);
     let mut heights = Shared::<[C]>::new_slice(SEARCH_THREADS);
-    let mut counts = Shared::<[u32]>::new_slice(SEARCH_THREADS + SEGMENTS);
+    let mut counts = Shared::<[u32]>::new_slice(SEARCH_COUNTS);
     let mut first = Shared::<[u32]>::new_slice(PAIRS + 1);
     let mut candidates = Shared::<[u32]>::new_slice(SEARCH_THREADS);
     let mut found = Shared::<[u32]>::new_slice(SEARCH_THREADS * 2);
@@ -329,7 +330,7 @@ pub fn search_shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
                     keys[k * slots] = 0u32;
                 }
             }
-            let numbered = number_in_block(is_near, &mut counts);
+            let numbered = number_in_block(is_near, &mut counts, SEARCH_THREADS);
             if is_near == 1u32 {
                 let to = (all + numbered.before) as usize;
                 searched[to] = index;

@@ -9,13 +9,13 @@
 //! Meshes have other contacts, and the thread of a grain takes them one after the other.
 
 use super::bonds::quaternion;
-use super::polyhedra::{CONTACT_THREADS, SIDE, posed};
-use super::polyhedra_blocks::{BLOCK, list_passed, owner_of, share_of_block};
+use super::polyhedra::{CONTACT_BLOCK, CONTACT_COUNTS, CONTACT_THREADS, SIDE, posed};
+use super::polyhedra_blocks::{list_passed, number_in_block, owner_of};
 use super::polyhedra_lists::WALL_LOAD;
 use super::{add_and_store_sum, is_halted, raise};
 use crate::bodies::FREE;
 use crate::contact::{PowerSums, Stored};
-use crate::layout::{Record, TRIANGLE, coefficients, four_numbers, last, record, store, xyz};
+use crate::layout::{BITS, Record, TRIANGLE, coefficients, four_numbers, last, record, store, xyz};
 use crate::motion::TOO_DEEP;
 use crate::shape_meshes::{FEATURES, FIRST_OF_MESH, MeshRow, contacts_with_mesh};
 use crate::shape_walls::{
@@ -33,8 +33,7 @@ pub const WALL_GRAINS: usize = 8;
 /// Threads of a block for each of its grains.
 const THREADS_OF_GRAIN: usize = CONTACT_THREADS / WALL_GRAINS;
 
-/// Items that a thread tests before contacts are computed: the bits of a word.
-const ITEMS: u32 = 32;
+const _: () = assert!(THREADS_OF_GRAIN * WALL_GRAINS == CONTACT_THREADS && THREADS_OF_GRAIN > 1);
 
 /// Stores the load of a grain at the wall element of entry k, or at the mesh whose first entry in the row of the grain it is. `radius` is that of the
 /// bounding sphere.
@@ -175,7 +174,7 @@ pub fn shape_walls<R: Coordinate<R>, C: Coordinate<R>>(
     let mut first_item = Shared::<[u32]>::new_slice(CONTACT_THREADS);
     // Contacts of each entry before those that are computed together.
     let mut earlier = Shared::<[u32]>::new_slice(CONTACT_THREADS);
-    let mut counts = Shared::<[u32]>::new_slice(CONTACT_THREADS);
+    let mut counts = Shared::<[u32]>::new_slice(CONTACT_COUNTS);
     let mut touched = Shared::<[u32]>::new_slice(CONTACT_THREADS);
     // Of each contact: force and radius, torque and normal energy, tangential energy and overlap, weighted point and normal force.
     let mut pushes = Shared::<[Record<R>]>::new_slice(CONTACT_THREADS);
@@ -205,7 +204,7 @@ pub fn shape_walls<R: Coordinate<R>, C: Coordinate<R>>(
                 }
             }
         }
-        let of_grains = share_of_block(entries, &mut counts);
+        let of_grains = number_in_block(entries, &mut counts, CONTACT_THREADS);
         first_entry[unit] = of_grains.before;
         sync_cube();
 
@@ -238,7 +237,7 @@ pub fn shape_walls<R: Coordinate<R>, C: Coordinate<R>>(
                 listed[unit] = k;
                 element_of[unit] = element;
             }
-            let of_entries = share_of_block(vertices, &mut counts);
+            let of_entries = number_in_block(vertices, &mut counts, CONTACT_THREADS);
             first_item[unit] = of_entries.before;
             earlier[unit] = 0u32;
             sync_cube();
@@ -252,14 +251,14 @@ pub fn shape_walls<R: Coordinate<R>, C: Coordinate<R>>(
             let mut base = 0u32.runtime();
             while base < of_entries.all {
                 // Items of a thread follow each other, so that contacts are found in the order of keys.
-                let length = min((of_entries.all - base + comptime!(BLOCK - 1)) / BLOCK, ITEMS);
+                let length = min((of_entries.all - base + comptime!(CONTACT_BLOCK - 1)) / CONTACT_BLOCK, BITS);
                 let begin = base + UNIT_POS * length;
                 let mut bits = 0u32.runtime();
                 let mut passed = 0u32.runtime();
                 for b in 0u32..length {
                     let item = begin + b;
                     if item < of_entries.all {
-                        let owner = owner_of(item, &first_item);
+                        let owner = owner_of(item, &first_item, CONTACT_BLOCK);
                         let g = grain_of[owner] as usize;
                         let at = poses[g * 2usize];
                         let near = vertex_by_wall::<C>(
@@ -278,15 +277,15 @@ pub fn shape_walls<R: Coordinate<R>, C: Coordinate<R>>(
                         }
                     }
                 }
-                let found = share_of_block(passed, &mut counts);
+                let found = number_in_block(passed, &mut counts, CONTACT_THREADS);
                 let mut done = 0u32.runtime();
                 while done < found.all {
-                    list_passed(bits, begin, found.before, done, &mut touched);
+                    list_passed(bits, begin, 1u32, found.before, done, CONTACT_BLOCK, &mut touched);
                     sync_cube();
-                    let together = min(found.all - done, BLOCK);
+                    let together = min(found.all - done, CONTACT_BLOCK);
                     if UNIT_POS < together {
                         let item = touched[unit];
-                        let owner = owner_of(item, &first_item);
+                        let owner = owner_of(item, &first_item, CONTACT_BLOCK);
                         let own_first = first_item[owner];
                         let mut number = earlier[owner];
                         for s in 0..unit {
@@ -374,9 +373,9 @@ pub fn shape_walls<R: Coordinate<R>, C: Coordinate<R>>(
                         earlier[unit] = contacts;
                     }
                     sync_cube();
-                    done += BLOCK;
+                    done += CONTACT_BLOCK;
                 }
-                base += comptime!(BLOCK * ITEMS);
+                base += comptime!(CONTACT_BLOCK * BITS);
             }
 
             // What the entry does, for the thread of its grain.
@@ -410,7 +409,7 @@ pub fn shape_walls<R: Coordinate<R>, C: Coordinate<R>>(
             if is_of_grain {
                 let own_first = first_entry[own];
                 let begin = max(own_first, from);
-                let end = min(first_entry[own + 1usize], from + BLOCK);
+                let end = min(first_entry[own + 1usize], from + CONTACT_BLOCK);
                 if begin < end {
                     let i = indices[own] as usize;
                     let mut of_grain = force[i];
@@ -430,7 +429,7 @@ pub fn shape_walls<R: Coordinate<R>, C: Coordinate<R>>(
                 }
             }
             sync_cube();
-            from += BLOCK;
+            from += CONTACT_BLOCK;
         }
 
         if meshes {

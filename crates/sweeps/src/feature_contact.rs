@@ -49,6 +49,46 @@ pub(crate) fn add_end<C: Coordinate<R>, R: Real>(
     );
 }
 
+/// The first old slot from `from` on whose key is not below this one, or that is free; `slots` if there is none.
+#[cube]
+#[inline(always)]
+pub(crate) fn old_slot_from(from: u32, key: u32, first_slot: usize, slots: u32, old_keys: &[u32]) -> u32 {
+    let mut slot = from;
+    let mut goes_on = slot < slots;
+    while goes_on {
+        let old = old_keys[first_slot + slot as usize];
+        goes_on = old != 0u32 && old < key;
+        if goes_on {
+            slot += 1u32;
+            goes_on = slot < slots;
+        }
+    }
+    slot
+}
+
+/// The history of the contact with this key, if it is in this old slot, see [`old_slot_from()`]; else that of no contact.
+#[cube]
+#[inline(always)]
+pub(crate) fn history_in_slot<R: Real>(
+    key: u32,
+    slot: u32,
+    first_slot: usize,
+    slots: u32,
+    old_keys: &[u32],
+    old_springs: &[R],
+) -> ContactHistory<R> {
+    let mut force = Vector3::<R>::zero();
+    let mut contact_radius = R::new(0.0);
+    if slot < slots {
+        let at = first_slot + slot as usize;
+        if old_keys[at] == key {
+            force = load::<R>(old_springs, at * 4usize);
+            contact_radius = old_springs[at * 4usize + 3usize];
+        }
+    }
+    ContactHistory::<R> { force, contact_radius }
+}
+
 /// The history of the contact with this key, from the old slots; that of no contact if there is none. Contacts that share sums come in the order of keys,
 /// as old slots do, so that each is passed once.
 #[cube]
@@ -61,25 +101,8 @@ pub(crate) fn old_history<R: Real>(
     old_springs: &[R],
     sums: &mut PairSums<R>,
 ) -> ContactHistory<R> {
-    let mut force = Vector3::<R>::zero();
-    let mut contact_radius = R::new(0.0);
-    let mut goes_on = sums.at.old < slots;
-    while goes_on {
-        let old = old_keys[first_slot + sums.at.old as usize];
-        goes_on = old != 0u32 && old < key;
-        if goes_on {
-            sums.at.old += 1u32;
-            goes_on = sums.at.old < slots;
-        }
-    }
-    if sums.at.old < slots {
-        let at = first_slot + sums.at.old as usize;
-        if old_keys[at] == key {
-            force = load::<R>(old_springs, at * 4usize);
-            contact_radius = old_springs[at * 4usize + 3usize];
-        }
-    }
-    ContactHistory::<R> { force, contact_radius }
+    sums.at.old = old_slot_from(sums.at.old, key, first_slot, slots, old_keys);
+    history_in_slot::<R>(key, sums.at.old, first_slot, slots, old_keys, old_springs)
 }
 
 /// Adds a contact of two features with this history, and writes the new one to the next slot. If it `runs`, the surface of j moves. Returns U Φ/δ \[N\].

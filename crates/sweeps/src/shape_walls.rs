@@ -51,6 +51,7 @@
 //! ```
 
 use crate::contact::{PowerSums, Stored};
+use crate::feature_contact::{history_in_slot, old_slot_from};
 use crate::layout::{PLANE, load, store};
 use crate::shape_features::PosedShape;
 use crate::shapes::{Shape, contact_radius_of, rounding_of, shape_at, vertex_of};
@@ -225,46 +226,6 @@ pub(crate) fn vertex_by_wall<C: Real>(
     }
 }
 
-/// The first old slot from `from` on whose key is not below this one, or that is free; `slots` if there is none.
-#[cube]
-#[inline(always)]
-pub(crate) fn old_slot_from(from: u32, key: u32, first_slot: usize, slots: u32, old_keys: &[u32]) -> u32 {
-    let mut slot = from;
-    let mut goes_on = slot < slots;
-    while goes_on {
-        let old = old_keys[first_slot + slot as usize];
-        goes_on = old != 0u32 && old < key;
-        if goes_on {
-            slot += 1u32;
-            goes_on = slot < slots;
-        }
-    }
-    slot
-}
-
-/// The history of the contact with this key, if it is in this old slot, see [`old_slot_from()`]; else that of no contact.
-#[cube]
-#[inline(always)]
-pub(crate) fn history_of_vertex<R: Real>(
-    key: u32,
-    slot: u32,
-    first_slot: usize,
-    slots: u32,
-    old_keys: &[u32],
-    old_springs: &[R],
-) -> ContactHistory<R> {
-    let mut force = Vector3::<R>::zero();
-    let mut contact_radius = R::new(0.0);
-    if slot < slots {
-        let at = first_slot + slot as usize;
-        if old_keys[at] == key {
-            force = load::<R>(old_springs, at * 4usize);
-            contact_radius = old_springs[at * 4usize + 3usize];
-        }
-    }
-    ContactHistory::<R> { force, contact_radius }
-}
-
 /// Writes the contact number `contact` of a grain at an element to its slot, if there is one.
 #[cube]
 #[inline(always)]
@@ -420,7 +381,7 @@ pub fn contacts_with_wall<C: Coordinate<R>, R: Real>(
             // Contacts come in the order of keys, as old slots do, so that each is passed once.
             let key = v + 1u32;
             old_slot = old_slot_from(old_slot, key, first_slot, slots, old_keys);
-            let contact_history = history_of_vertex::<R>(key, old_slot, first_slot, slots, old_keys, old_springs);
+            let contact_history = history_in_slot::<R>(key, old_slot, first_slot, slots, old_keys, old_springs);
             let touch = contact_of_vertex::<C, R>(
                 grain,
                 &near,

@@ -15,13 +15,11 @@ use super::polyhedra_lists::WALL_LOAD;
 use super::{add_and_store_sum, is_halted, raise};
 use crate::bodies::FREE;
 use crate::contact::{PowerSums, Stored};
+use crate::feature_contact::{history_in_slot, old_slot_from};
 use crate::layout::{BITS, Record, TRIANGLE, coefficients, four_numbers, last, record, store, xyz};
 use crate::motion::TOO_DEEP;
 use crate::shape_meshes::{FEATURES, FIRST_OF_MESH, MeshRow, contacts_with_mesh};
-use crate::shape_walls::{
-    GrainByWall, ShapeWallLoad, contact_of_vertex, history_of_vertex, keep_contact, may_touch_element, mean_point, old_slot_from,
-    vertex_by_wall,
-};
+use crate::shape_walls::{GrainByWall, ShapeWallLoad, contact_of_vertex, keep_contact, may_touch_element, mean_point, vertex_by_wall};
 use crate::shapes::shape_at;
 use crate::wall::row_of_wall;
 use cubecl::prelude::*;
@@ -319,7 +317,7 @@ pub fn shape_walls<R: Coordinate<R>, C: Coordinate<R>>(
                             let w = C::whole(elements[e + 10usize]) as usize * 24usize;
                             let key = item - own_first + 1u32;
                             let old = old_slot_from(0u32.runtime(), key, first_slot, slots, old_keys);
-                            let contact_history = history_of_vertex::<R>(key, old, first_slot, slots, old_keys, old_springs);
+                            let contact_history = history_in_slot::<R>(key, old, first_slot, slots, old_keys, old_springs);
                             let touch = contact_of_vertex::<C, R>(
                                 &of_contact,
                                 &near,

@@ -59,8 +59,8 @@ pub struct ShapePair<C: Real, R: Real> {
     pub apart: Vector3<C>,
     /// v_i − v_j, less the sliding of periodic sides \[m/s\].
     pub velocity: Vector3<R>,
-    /// Direction from j to i in which the two were nearest at the last step, of length one; zero for a new pair. It only saves work: results do not
-    /// depend on it.
+    /// Direction from j to i in which the two were nearest at the last step, of length one; zero for a new pair, and where cores meet. A pair in contact
+    /// has it as the normal of its record. To a search it only saves work: forces do not depend on it.
     pub direction: Vector3<R>,
     /// State of i.
     pub i: PosedShape<C, R>,

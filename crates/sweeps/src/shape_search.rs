@@ -103,15 +103,7 @@ fn square_at_end<C: Real>(square: C, nothing: C) -> C {
 /// i.
 #[cube]
 #[inline(always)]
-pub(crate) fn is_off_vertices<C: Real>(
-    place: &Vector3<C>,
-    square: C,
-    part: &Part,
-    shape: &Shape,
-    numbers: &[C],
-    scale: C,
-    nothing: C,
-) -> bool {
+fn is_off_vertices<C: Real>(place: &Vector3<C>, square: C, part: &Part, shape: &Shape, numbers: &[C], scale: C, nothing: C) -> bool {
     let at_end = square_at_end::<C>(square, nothing);
     let mut is_off = true;
     for v in part.vertex_first..part.vertex_end {
@@ -126,7 +118,7 @@ pub(crate) fn is_off_vertices<C: Real>(
 /// Whether the contact of two edges at this squared distance \[m²\] is at none of their ends.
 #[cube]
 #[inline(always)]
-pub(crate) fn is_off_ends<C: Real>(e1: &Vector3<C>, e2: &Vector3<C>, f1: &Vector3<C>, f2: &Vector3<C>, square: C, nothing: C) -> bool {
+fn is_off_ends<C: Real>(e1: &Vector3<C>, e2: &Vector3<C>, f1: &Vector3<C>, f2: &Vector3<C>, square: C, nothing: C) -> bool {
     let at_end = square_at_end::<C>(square, nothing);
     let mut is_off = true;
     for k in 0..4u32 {
@@ -137,14 +129,72 @@ pub(crate) fn is_off_ends<C: Real>(e1: &Vector3<C>, e2: &Vector3<C>, f1: &Vector
     is_off
 }
 
-/// Writes the key of the next contact, if there is a slot for it.
+/// Key of the contact of a vertex with a convex part of the other grain, at this squared distance \[m²\]; zero if they have none. `part` is the number of
+/// the part, and `place` is that of the vertex in the frame of the other grain. The vertex is one of j if it is `of_j`.
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+pub(crate) fn key_of_vertex<C: Real>(
+    vertex: u32,
+    part: u32,
+    place: &Vector3<C>,
+    square: C,
+    of_part: &Part,
+    other: &Shape,
+    numbers: &[C],
+    scale: C,
+    reach: C,
+    nothing: C,
+    #[comptime] of_j: bool,
+) -> u32 {
+    let mut key = 0u32.runtime();
+    if square < reach * reach {
+        if of_j {
+            if is_off_vertices::<C>(place, square, of_part, other, numbers, scale, nothing) {
+                key = key_of(VERTEX_OF_J, part, vertex);
+            }
+        } else {
+            key = key_of(VERTEX_OF_I, vertex, part);
+        }
+    }
+    key
+}
+
+/// Key of the contact of edge e of i with edge f of j, from `e1` to `e2` and from `f1` to `f2` in one frame, at this squared distance \[m²\]; zero if they
+/// have none.
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+pub(crate) fn key_of_edges<C: Real>(
+    e: u32,
+    f: u32,
+    e1: &Vector3<C>,
+    e2: &Vector3<C>,
+    f1: &Vector3<C>,
+    f2: &Vector3<C>,
+    square: C,
+    reach: C,
+    nothing: C,
+) -> u32 {
+    let mut key = 0u32.runtime();
+    if square < reach * reach {
+        if is_off_ends::<C>(e1, e2, f1, f2, square, nothing) {
+            key = key_of(EDGES, e, f);
+        }
+    }
+    key
+}
+
+/// Writes the key of the next contact, if there is a slot for it; a key of zero is that of none.
 #[cube]
 #[inline(always)]
 fn take<C: Real>(key: u32, first_slot: usize, slots: u32, keys: &mut [u32], search: &mut Search<C>) {
-    if search.at.contacts < slots {
-        keys[first_slot + search.at.contacts as usize] = key;
+    if key != 0u32 {
+        if search.at.contacts < slots {
+            keys[first_slot + search.at.contacts as usize] = key;
+        }
+        search.at.contacts += 1u32;
     }
-    search.at.contacts += 1u32;
 }
 
 /// What a search takes from two grains before it looks at their features.
@@ -375,25 +425,28 @@ fn search_vertices<C: Coordinate<R>, R: Real>(
             let of_part = part_of(other, words, found_part);
             let there = nearest_on_part::<C>(&place, &of_part, other, words, numbers, scale_other);
             let feature = feature_pair::<C>(&place, &there);
-            let is_contact = feature.square < sizes.reach * sizes.reach;
             if of_j {
                 if is_nearer::<C>(feature.square, search.least) {
                     let from_j = i_from_j.orientation.to_space(&feature.gap).times(C::new(-1.0));
                     note::<C>(&from_j, feature.square, search);
                 }
-                if is_contact {
-                    if is_off_vertices::<C>(&place, feature.square, &of_part, other, numbers, scale_other, sizes.nothing) {
-                        take::<C>(key_of(VERTEX_OF_J, found_part, found_vertex), first_slot, slots, keys, search);
-                    }
-                }
-            } else {
-                if is_nearer::<C>(feature.square, search.least) {
-                    note::<C>(&feature.gap, feature.square, search);
-                }
-                if is_contact {
-                    take::<C>(key_of(VERTEX_OF_I, found_vertex, found_part), first_slot, slots, keys, search);
-                }
+            } else if is_nearer::<C>(feature.square, search.least) {
+                note::<C>(&feature.gap, feature.square, search);
             }
+            let key = key_of_vertex::<C>(
+                found_vertex,
+                found_part,
+                &place,
+                feature.square,
+                &of_part,
+                other,
+                numbers,
+                scale_other,
+                sizes.reach,
+                sizes.nothing,
+                of_j,
+            );
+            take::<C>(key, first_slot, slots, keys, search);
         }
     }
 }
@@ -420,7 +473,6 @@ fn search_features<C: Coordinate<R>, R: Real>(
     let shape_j = shape_at(words, pair.j.shape);
     let scale_i = pair.i.scale;
     let scale_j = pair.j.scale;
-    let reach_square = sizes.reach * sizes.reach;
     let bound_square = approach.bound * approach.bound;
     let center_i = approach.center_i;
     let low_i = extents.low_i;
@@ -521,11 +573,8 @@ fn search_features<C: Coordinate<R>, R: Real>(
                 if is_nearer::<C>(feature.square, search.least) {
                     note::<C>(&feature.gap, feature.square, search);
                 }
-                if feature.square < reach_square {
-                    if is_off_ends::<C>(&e1, &e2, &f1, &f2, feature.square, sizes.nothing) {
-                        take::<C>(key_of(EDGES, of_i, of_j), first_slot, slots, keys, search);
-                    }
-                }
+                let key = key_of_edges::<C>(of_i, of_j, &e1, &e2, &f1, &f2, feature.square, sizes.reach, sizes.nothing);
+                take::<C>(key, first_slot, slots, keys, search);
             }
         }
     }

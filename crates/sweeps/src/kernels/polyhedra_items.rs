@@ -5,8 +5,8 @@
 
 use super::bonds::quaternion;
 use crate::layout::{Record, last, load, record, xyz};
-use crate::shape_features::{EDGES, Frame, VERTEX_OF_I, VERTEX_OF_J, feature_pair, key_of, seen, square_between_boxes};
-use crate::shape_search::{is_off_ends, is_off_vertices};
+use crate::shape_features::{Frame, feature_pair, seen, square_between_boxes};
+use crate::shape_search::{key_of_edges, key_of_vertex};
 use crate::shapes::{Shape, edge_end, end_of_edge, extent_along, height_over_part, nearest_on_part, part_of, shape_at, vertex_of};
 use cubecl::prelude::*;
 use seixo_laws::nearest::nearest_of_edges;
@@ -252,20 +252,41 @@ pub(super) fn nearest_to_part<C: Real>(
         let of_shape = part_of(&shape, words, part);
         if height_over_part::<C>(&corner.place, &of_shape, words, numbers, corner.scale) < bound_of::<C>(pair, poses) {
             let there = nearest_on_part::<C>(&corner.place, &of_shape, &shape, words, numbers, corner.scale);
+            let feature = feature_pair::<C>(&corner.place, &there);
             let sizes = poses[pair * POSE + 4usize];
             let reach = sizes.extract(2usize);
-            gap = corner.place.minus(&there);
-            square = gap.dot(&gap);
+            square = feature.square;
             if corner.is_of_j {
                 let view = frame_of::<C>(pair, poses);
-                gap = view.orientation.to_space(&gap).times(C::new(-1.0));
-                if square < reach * reach {
-                    if is_off_vertices::<C>(&corner.place, square, &of_shape, &shape, numbers, corner.scale, last::<C>(sizes)) {
-                        key = key_of(VERTEX_OF_J, part, corner.vertex);
-                    }
-                }
-            } else if square < reach * reach {
-                key = key_of(VERTEX_OF_I, corner.vertex, part);
+                gap = view.orientation.to_space(&feature.gap).times(C::new(-1.0));
+                key = key_of_vertex::<C>(
+                    corner.vertex,
+                    part,
+                    &corner.place,
+                    feature.square,
+                    &of_shape,
+                    &shape,
+                    numbers,
+                    corner.scale,
+                    reach,
+                    last::<C>(sizes),
+                    true,
+                );
+            } else {
+                gap = feature.gap.plus(&Vector3::<C>::zero());
+                key = key_of_vertex::<C>(
+                    corner.vertex,
+                    part,
+                    &corner.place,
+                    feature.square,
+                    &of_shape,
+                    &shape,
+                    numbers,
+                    corner.scale,
+                    reach,
+                    last::<C>(sizes),
+                    false,
+                );
             }
         }
     }
@@ -318,11 +339,7 @@ pub(super) fn nearest_of_edge_pair<C: Real>(
         let reach = sizes.extract(2usize);
         square = feature.square;
         gap = feature.gap.plus(&Vector3::<C>::zero());
-        if feature.square < reach * reach {
-            if is_off_ends::<C>(&e1, &e2, &f1, &f2, feature.square, last::<C>(sizes)) {
-                key = key_of(EDGES, e, f);
-            }
-        }
+        key = key_of_edges::<C>(e, f, &e1, &e2, &f1, &f2, feature.square, reach, last::<C>(sizes));
     }
     NearestPoints::<C> { key, square, gap }
 }

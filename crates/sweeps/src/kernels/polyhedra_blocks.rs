@@ -46,6 +46,19 @@ pub(super) fn number_in_block(own: u32, counts: &mut [u32], #[comptime] threads:
     Numbered { before, all }
 }
 
+/// The bits that any thread of a block of `threads` has. All threads of the block call it; `counts` has a word for each.
+#[cube]
+pub(super) fn bits_in_block(own: u32, counts: &mut [u32], #[comptime] threads: usize) -> u32 {
+    counts[UNIT_POS as usize] = own;
+    sync_cube();
+    let mut all = 0u32.runtime();
+    for s in 0..threads {
+        all |= counts[s];
+    }
+    sync_cube();
+    all
+}
+
 /// The thread of a block of `threads` to which an item belongs: the items of a thread start at its word of `first`, which ascend.
 #[cube]
 pub(super) fn owner_of(item: u32, first: &[u32], #[comptime] threads: u32) -> usize {

@@ -1,9 +1,9 @@
 //! Candidates of a search for contacts of pairs, see [`super::polyhedra_search`]: how items of pairs are numbered, and how the threads of a block share
 //! those that passed.
 
-use super::polyhedra_blocks::{SEGMENT, list_passed, number_in_block};
-use super::polyhedra_items::{bound_of, nearest_of_edge_pair, nearest_to_part, seen_vertex};
-use crate::layout::{Record, last, record};
+use super::polyhedra_blocks::{SEGMENT, bits_in_block, list_passed, number_in_block};
+use super::polyhedra_items::{bound_of, near_parts, nearest_of_edge_pair, nearest_to_part, seen_vertex};
+use crate::layout::{BITS, Record, last, record};
 use cubecl::prelude::*;
 use seixo_laws::{Real, Vector3};
 
@@ -104,29 +104,32 @@ fn take_nearest<C: Real>(
         found[at * 2usize + 1usize] = key;
         gaps[at] = record::<C>(gap, square);
     }
-    sync_cube();
-    if unit < PAIRS {
-        for s in 0u32..numbered.all {
-            let at = s as usize;
-            if found[at * 2usize] == UNIT_POS {
-                let its_key = found[at * 2usize + 1usize];
-                let its_square = last::<C>(gaps[at]);
-                let least = last::<C>(nearest[unit]);
-                let before = contacts[unit];
-                let mut replaces = false;
-                if its_key != 0u32 {
-                    let comes_first = its_key < nearest_keys[unit];
-                    replaces = before == 0u32 || its_square < least || (its_square == least && comes_first);
-                    if before < comptime!(slots as u32) {
-                        found_keys[unit * slots + before as usize] = its_key;
+    // The same for all threads of the block.
+    if numbered.all > 0u32 {
+        sync_cube();
+        if unit < PAIRS {
+            for s in 0u32..numbered.all {
+                let at = s as usize;
+                if found[at * 2usize] == UNIT_POS {
+                    let its_key = found[at * 2usize + 1usize];
+                    let its_square = last::<C>(gaps[at]);
+                    let least = last::<C>(nearest[unit]);
+                    let before = contacts[unit];
+                    let mut replaces = false;
+                    if its_key != 0u32 {
+                        let comes_first = its_key < nearest_keys[unit];
+                        replaces = before == 0u32 || its_square < least || (its_square == least && comes_first);
+                        if before < comptime!(slots as u32) {
+                            found_keys[unit * slots + before as usize] = its_key;
+                        }
+                        contacts[unit] = before + 1u32;
+                    } else if before == 0u32 {
+                        replaces = least < C::new(0.0) || its_square < least;
                     }
-                    contacts[unit] = before + 1u32;
-                } else if before == 0u32 {
-                    replaces = least < C::new(0.0) || its_square < least;
-                }
-                if replaces {
-                    nearest[unit] = gaps[at];
-                    nearest_keys[unit] = its_key;
+                    if replaces {
+                        nearest[unit] = gaps[at];
+                        nearest_keys[unit] = its_key;
+                    }
                 }
             }
         }
@@ -166,49 +169,66 @@ pub(super) fn compute_candidates<C: Real>(
     while done < numbered.all {
         list_passed(bits, base, stride, numbered.before, done, SEARCH_BLOCK, candidates);
         sync_cube();
+        let is_own = done + UNIT_POS < numbered.all;
+        let mut reached = 1u32.runtime();
         let mut part = 0u32.runtime();
         while part < parts {
-            let mut key = 0u32.runtime();
-            let mut square = C::new(-1.0);
-            let mut gap = Vector3::<C>::zero();
-            let mut pair = 0usize.runtime();
-            if done + UNIT_POS < numbered.all {
-                let candidate = candidates[unit];
-                if are_edges {
-                    let places = candidate as usize;
-                    let of_both = places / EDGES_LISTED;
-                    pair = of_both / EDGES_LISTED;
-                    let of_i = pair * 2usize * EDGES_LISTED;
-                    let e = lists[of_i + of_both % EDGES_LISTED];
-                    let f = lists[of_i + EDGES_LISTED + places % EDGES_LISTED];
-                    let points = nearest_of_edge_pair::<C>(e, f, pair, poses, shapes, words, numbers);
-                    key = points.key;
-                    square = points.square;
-                    gap = points.gap.plus(&Vector3::<C>::zero());
-                } else {
-                    pair = pair_of_item(candidate, first);
-                    let corner = seen_vertex::<C>(candidate - first[pair], pair, poses, shapes, words, numbers);
-                    let points = nearest_to_part::<C>(&corner, part, pair, poses, words, numbers);
-                    key = points.key;
-                    square = points.square;
-                    gap = points.gap.plus(&Vector3::<C>::zero());
+            // Few parts of a union are near a vertex. Rounds for those that are near none of the block have no barriers.
+            if !are_edges {
+                if parts > 1u32 && part % BITS == 0u32 {
+                    let mut near = 0u32.runtime();
+                    if is_own {
+                        let candidate = candidates[unit];
+                        let pair = pair_of_item(candidate, first);
+                        let corner = seen_vertex::<C>(candidate - first[pair], pair, poses, shapes, words, numbers);
+                        near = near_parts::<C>(&corner, part, pair, poses, words, numbers);
+                    }
+                    reached = bits_in_block(near, counts, SEARCH_THREADS);
                 }
             }
-            take_nearest::<C>(
-                key,
-                &gap,
-                square,
-                pair,
-                poses,
-                counts,
-                found,
-                gaps,
-                contacts,
-                found_keys,
-                nearest,
-                nearest_keys,
-                slots,
-            );
+            if (reached >> (part % BITS)) & 1u32 == 1u32 {
+                let mut key = 0u32.runtime();
+                let mut square = C::new(-1.0);
+                let mut gap = Vector3::<C>::zero();
+                let mut pair = 0usize.runtime();
+                if is_own {
+                    let candidate = candidates[unit];
+                    if are_edges {
+                        let places = candidate as usize;
+                        let of_both = places / EDGES_LISTED;
+                        pair = of_both / EDGES_LISTED;
+                        let of_i = pair * 2usize * EDGES_LISTED;
+                        let e = lists[of_i + of_both % EDGES_LISTED];
+                        let f = lists[of_i + EDGES_LISTED + places % EDGES_LISTED];
+                        let points = nearest_of_edge_pair::<C>(e, f, pair, poses, shapes, words, numbers);
+                        key = points.key;
+                        square = points.square;
+                        gap = points.gap.plus(&Vector3::<C>::zero());
+                    } else {
+                        pair = pair_of_item(candidate, first);
+                        let corner = seen_vertex::<C>(candidate - first[pair], pair, poses, shapes, words, numbers);
+                        let points = nearest_to_part::<C>(&corner, part, pair, poses, words, numbers);
+                        key = points.key;
+                        square = points.square;
+                        gap = points.gap.plus(&Vector3::<C>::zero());
+                    }
+                }
+                take_nearest::<C>(
+                    key,
+                    &gap,
+                    square,
+                    pair,
+                    poses,
+                    counts,
+                    found,
+                    gaps,
+                    contacts,
+                    found_keys,
+                    nearest,
+                    nearest_keys,
+                    slots,
+                );
+            }
             part += 1u32;
         }
         done += SEARCH_BLOCK;

@@ -4,7 +4,7 @@
 //! both grains are alike, `side` is 0 for i and 1 for j.
 
 use super::bonds::quaternion;
-use crate::layout::{Record, last, load, record, xyz};
+use crate::layout::{BITS, Record, last, load, record, xyz};
 use crate::shape_features::{Frame, feature_pair, seen, square_between_boxes};
 use crate::shape_search::{key_of_edges, key_of_vertex};
 use crate::shapes::{Shape, edge_end, end_of_edge, extent_along, height_over_part, nearest_on_part, part_of, shape_at, vertex_of};
@@ -232,6 +232,28 @@ pub(super) fn seen_vertex<C: Real>(
         scale: scale_of::<C>(other, pair, poses),
         place: turn.to_space(&own.minus(&before)).plus(&after),
     }
+}
+
+/// The parts of the other grain that a vertex may touch: one bit each, of as many as a word has bits, from part `from` on.
+#[cube]
+pub(super) fn near_parts<C: Real>(
+    corner: &SeenVertex<C>,
+    from: u32,
+    pair: usize,
+    poses: &[Record<C>],
+    words: &[u32],
+    numbers: &[C],
+) -> u32 {
+    let shape = shape_at(words, corner.other);
+    let mut near = 0u32.runtime();
+    let end = min(shape.parts, from + BITS);
+    for part in from..end {
+        let height = height_over_part::<C>(&corner.place, &part_of(&shape, words, part), words, numbers, corner.scale);
+        if height < bound_of::<C>(pair, poses) {
+            near |= 1u32 << (part - from);
+        }
+    }
+    near
 }
 
 /// The nearest points of a vertex and this part of the other grain, if it has the part and the vertex may touch it.

@@ -353,6 +353,15 @@ fn room_for_cubes(n: usize) -> usize {
     cubes + cubes.div_ceil(seixo_device::gpu::MAX_BLOCKS as usize)
 }
 
+/// Makes sure that there is room for the sums of this many blocks, and keeps those that are there. A longer buffer has room for an eighth more, so that few
+/// rebuilds of the lists need one.
+fn make_room_for_sums<C: Number>(gpu: &Gpu, sums: &mut Buffer<C>, cubes: usize) -> Result<(), GpuError> {
+    if 2 * RECORD * cubes > sums.len() {
+        gpu.lengthen(sums, 2 * RECORD * (cubes + cubes / 8), "the ledger")?;
+    }
+    Ok(())
+}
+
 /// Whether particles that pass such periodic sides gain energy: because the sides slide or stretch, or because gravity acts from one to the other.
 fn sides_do_work(kind: u32, sides: &PeriodicBoundaries<f64, f64>, gravity: &Vector3<f64>) -> bool {
     let gravity = [gravity.x, gravity.y, gravity.z];

@@ -3,7 +3,7 @@
 use super::few_grains::blocks_of_one_launch;
 use super::neighbor_lists::make_room;
 use super::servos::ServoLoads;
-use super::{GpuGrains, Number, WallRows, numbers};
+use super::{GpuGrains, Number, WallRows, make_room_for_sums, numbers};
 use crate::broad_phase::WALLS;
 use crate::populations::Populations;
 use seixo_device::gpu::{Buffer, Copies, Gpu, GpuError, Ticket, Word, bytes_of, units};
@@ -91,9 +91,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         // grains has its own.
         let of_one_launch = if self.are_few(host) { blocks_of_one_launch(n) } else { 0 };
         let cubes = near.near.div_ceil(WALL_THREADS).max(of_one_launch);
-        if 2 * RECORD * cubes > self.wall_power.len() {
-            gpu.lengthen(&mut self.wall_power, 2 * RECORD * (cubes + cubes / 8), "the ledger")?;
-        }
+        make_room_for_sums(gpu, &mut self.wall_power, cubes)?;
         if self.kind.frictional {
             let (count, dim) = units(n);
             neighbor_lists::carry_wall_histories::launch::<R, C>(

@@ -1,7 +1,7 @@
 //! Lists of polyhedral grains at a rebuild of the neighbor lists: their pairs leave the rows of neighbors, and keep their contact histories.
 
 use super::super::neighbor_lists::make_room;
-use super::super::{GpuGrains, Number, Rows, WallRows};
+use super::super::{GpuGrains, Number, Rows, WallRows, make_room_for_sums};
 use super::{CONTACTS, GpuShapes, Slots, contact_cubes, wall_cubes};
 use crate::polyhedra::SLOTS;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
@@ -145,7 +145,7 @@ impl<C: Number, R: Number> GpuShapes<C, R> {
         list.slots[present ^ 1].make_room(gpu, pairs)?;
         (list.now, list.count, list.end_count) = (now, pairs, ends);
         self.order_pairs(gpu)?;
-        gpu.lengthen(&mut self.power, 2 * RECORD * contact_cubes(pairs), "the ledger")
+        make_room_for_sums(gpu, &mut self.power, contact_cubes(pairs))
     }
 
     /// Finds the order in which threads take the pairs, from the loads of the last step. Results of pairs do not depend on it.
@@ -226,6 +226,6 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         }
         at_walls.slots[present ^ 1].make_room(gpu, entries)?;
         at_walls.now = now;
-        gpu.lengthen(&mut shapes.wall_power, 2 * RECORD * wall_cubes(near.near), "the ledger")
+        make_room_for_sums(gpu, &mut shapes.wall_power, wall_cubes(near.near))
     }
 }

@@ -109,6 +109,24 @@ impl Solid {
         Solid::convex((0..2 * sides).map(corner).collect(), edges.collect(), &faces)
     }
 
+    /// A round one with ten circles of fifteen corners: four pairs of them have more vertices than a block tests at once.
+    fn pebble() -> Solid {
+        let (circles, sides) = (10u32, 15u32);
+        let corner = |k: u32| {
+            let (sine, cosine) = (std::f64::consts::PI * f64::from(k / sides + 1) / f64::from(circles + 1)).sin_cos();
+            let angle = std::f64::consts::TAU * f64::from(k % sides) / f64::from(sides);
+            [0.8 * sine * angle.cos(), 0.8 * sine * angle.sin(), 0.8 * cosine]
+        };
+        let next = |k: u32| k - k % sides + (k + 1) % sides;
+        let (all, above_others) = (circles * sides, (circles - 1) * sides);
+        let along = (0..all).map(|k| [k, next(k)]);
+        let down = (0..above_others).map(|k| [k, k + sides]);
+        let mut faces: Vec<Vec<u32>> = (0..above_others).map(|k| vec![k, k + sides, next(k) + sides, next(k)]).collect();
+        faces.push((0..sides).collect());
+        faces.push((above_others..all).rev().collect());
+        Solid::convex((0..all).map(corner).collect(), along.chain(down).collect(), &faces)
+    }
+
     /// A union of two.
     fn with(self, other: Solid) -> Solid {
         let (vertices, corners) = (self.vertices.len() as u32, self.loops.len() as u32);
@@ -128,7 +146,7 @@ impl Solid {
             edges,
             loops,
             face_ends,
-            parts: vec![self.parts[0], both],
+            parts: [self.parts, vec![both]].concat(),
         }
     }
 
@@ -148,24 +166,36 @@ impl Solid {
     }
 }
 
-/// Words and numbers of a cube, a rock, a prism and a union of two cubes.
-fn table() -> (Vec<u32>, Vec<f64>) {
-    let union = Solid::cube([0.35, 0.0, 0.0], 0.25).with(Solid::cube([-0.3, 0.1, 0.05], 0.3));
-    let solids = [Solid::cube([0.0; 3], 0.5), Solid::rock(), Solid::prism(), union];
-    let (mut words, mut numbers) = (Vec::new(), Vec::new());
-    lay_out(
-        &solids.each_ref().map(Solid::geometry),
-        |word| words.push(word),
-        |number| numbers.push(number),
-    );
-    (words, numbers)
+/// Pairs, and words and numbers of their shapes.
+struct Pairs {
+    words: Vec<u32>,
+    numbers: Vec<f64>,
+    all: Vec<ShapePair<f64, f64>>,
 }
 
-/// Pairs of all shapes in random poses: in contact, near it and apart. Some know a direction, which is not that of their nearest points.
-fn random_pairs(words: &[u32], numbers: &[f64]) -> Vec<ShapePair<f64, f64>> {
+impl Pairs {
+    /// Those of a cube, a rock, a prism and a union of two cubes.
+    fn varied() -> Pairs {
+        let union = Solid::cube([0.35, 0.0, 0.0], 0.25).with(Solid::cube([-0.3, 0.1, 0.05], 0.3));
+        Pairs::of(&[Solid::cube([0.0; 3], 0.5), Solid::rock(), Solid::prism(), union], PAIRS, 0.02)
+    }
+
+    /// So many of these solids, see [`random_pairs`].
+    fn of(solids: &[Solid], count: usize, step: f64) -> Pairs {
+        let geometries: Vec<ShapeGeometry<'_>> = solids.iter().map(Solid::geometry).collect();
+        let (mut words, mut numbers) = (Vec::new(), Vec::new());
+        lay_out(&geometries, |word| words.push(word), |number| numbers.push(number));
+        let all = random_pairs(&words, &numbers, solids.len(), count, step);
+        Pairs { words, numbers, all }
+    }
+}
+
+/// So many pairs of this number of shapes in random poses: in contact, near it and apart, by a few of these steps. Some know a direction, which is not that
+/// of their nearest points.
+fn random_pairs(words: &[u32], numbers: &[f64], of_shapes: usize, count: usize, step: f64) -> Vec<ShapePair<f64, f64>> {
     let mut random = numbers_from(41);
     let pair_of = |trial: usize| {
-        let shapes = [trial % 4, trial / 4 % 4].map(|shape| shape as u32);
+        let shapes = [trial % of_shapes, trial / of_shapes % of_shapes].map(|shape| shape as u32);
         let i = posed(shapes[0], 1.0, rotation(vector(&mut random).times(2.0)));
         let j = posed(shapes[1], 0.8, rotation(vector(&mut random).times(2.0)));
         let along = vector(&mut random);
@@ -174,17 +204,17 @@ fn random_pairs(words: &[u32], numbers: &[f64]) -> Vec<ShapePair<f64, f64>> {
         let mut pair = at_rest(along.times(distance), i, j);
         let mut keys = [0; SLOTS];
         while find_contacts::<f64, f64>(&pair, words, numbers, 0, SLOTS as u32, &mut keys).contacts == 0 {
-            distance -= 0.02;
+            distance -= step;
             pair.apart = along.times(distance);
         }
-        pair.apart = along.times(distance + [-0.05, -0.02, 0.0, 0.03, 0.1][trial % 5]);
+        pair.apart = along.times(distance + step * [-2.5, -1.0, 0.0, 1.5, 5.0][trial % 5]);
         if trial.is_multiple_of(3) {
             let direction = along.plus(&vector(&mut random).times(0.2));
             pair.direction = direction.times(1.0 / direction.length());
         }
         pair
     };
-    (0..PAIRS).map(pair_of).collect()
+    (0..count).map(pair_of).collect()
 }
 
 /// The pair in another precision.
@@ -222,18 +252,44 @@ fn in_precision<C: Coordinate<R>, R: Real>(
     }
 }
 
-/// Number of pairs for which the kernel finds other contacts than the search of a CPU, in either of two steps. The direction of a pair in contact is that
-/// of its nearest points, and has the same bits whichever direction the pair began with.
-fn differing_pairs<C: Coordinate<R> + Pod, R: Coordinate<R> + Pod>(
+/// What a comparison of the two searches found.
+#[derive(Debug, Default)]
+struct Compared {
+    /// Pairs for which the kernel finds other contacts than a CPU, in either of two steps.
+    differing: usize,
+    /// Pairs in contact, and those of them with a union.
+    touching: usize,
+    unions: usize,
+    /// Contacts of each kind.
+    kinds: [usize; 4],
+}
+
+impl Compared {
+    /// Number of varied pairs that differ, among enough that are in contact, and apart.
+    #[track_caller]
+    fn differing_of_varied(&self) -> usize {
+        let are_enough = self.touching > PAIRS / 4 && self.touching < PAIRS - PAIRS / 8 && self.unions > 20;
+        assert!(are_enough && self.kinds[1..].iter().all(|&contacts| contacts > 20), "{self:?}");
+        self.differing
+    }
+}
+
+/// Compares the search of the kernel with that of a CPU. The direction of a pair in contact is that of its nearest points, and has the same bits whichever
+/// direction the pair began with.
+fn compared<C: Coordinate<R> + Pod, R: Coordinate<R> + Pod>(
+    of_pairs: Pairs,
     place: impl Fn(f64) -> C + Copy,
     number: impl Fn(f64) -> R + Copy,
     wide: impl Fn(R) -> f64 + Copy,
-) -> usize {
-    let (words, numbers) = table();
-    let pairs = random_pairs(&words, &numbers);
+) -> Compared {
+    let Pairs {
+        words,
+        numbers,
+        all: pairs,
+    } = of_pairs;
     let numbers: Vec<C> = numbers.into_iter().map(place).collect();
     let (mut expected, mut along) = (Vec::new(), Vec::new());
-    let (mut touching, mut kinds, mut unions) = (0, [0; 4], 0);
+    let mut counted = Compared::default();
     for pair in &pairs {
         let mut keys = vec![0u32; SLOTS + 1];
         let of_pair = in_precision::<C, R>(pair, place, number);
@@ -242,20 +298,16 @@ fn differing_pairs<C: Coordinate<R> + Pod, R: Coordinate<R> + Pod>(
         along.push([found.direction.x, found.direction.y, found.direction.z].map(wide));
         assert!(contacts < SLOTS, "{contacts} contacts");
         keys.truncate(contacts);
-        keys.iter().for_each(|key| kinds[(key >> 30) as usize] += 1);
-        touching += usize::from(contacts > 0);
-        unions += usize::from(contacts > 0 && [pair.i.shape, pair.j.shape].contains(&UNION));
+        keys.iter().for_each(|key| counted.kinds[(key >> 30) as usize] += 1);
+        counted.touching += usize::from(contacts > 0);
+        counted.unions += usize::from(contacts > 0 && [pair.i.shape, pair.j.shape].contains(&UNION));
         expected.push(keys);
     }
-    assert!(
-        touching > PAIRS / 4 && touching < PAIRS - PAIRS / 8 && unions > 20,
-        "{touching}, {unions}"
-    );
-    assert!(kinds[1..].iter().all(|&contacts| contacts > 20), "{kinds:?}");
 
     // The grains of pair k are 2k and 2k + 1; the second is at the origin.
     let (mut positions, mut orientations, mut velocities, mut shapes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let mut loads = vec![number(0.0); PAIRS * LOAD];
+    let count = pairs.len();
+    let mut loads = vec![number(0.0); count * LOAD];
     for (pair, load) in pairs.iter().zip(loads.chunks_exact_mut(LOAD)) {
         let of_pair = in_precision::<C, R>(pair, place, number);
         for (at, grain) in [(of_pair.apart, of_pair.i), (Vector3::<C>::zero(), of_pair.j)] {
@@ -268,26 +320,26 @@ fn differing_pairs<C: Coordinate<R> + Pod, R: Coordinate<R> + Pod>(
         let direction = of_pair.direction;
         load[3 * RECORD..][..3].copy_from_slice(&[direction.x, direction.y, direction.z]);
     }
-    let ends: Vec<u32> = (0..2 * PAIRS as u32).collect();
-    let order: Vec<u32> = (0..PAIRS as u32).rev().collect();
+    let ends: Vec<u32> = (0..2 * count as u32).collect();
+    let order: Vec<u32> = (0..count as u32).rev().collect();
     let spins = vec![number(0.0); velocities.len()];
 
     let client = client();
     let upload = |bytes: &[u8]| client.create_from_slice(bytes);
     // SAFETY: every handle is passed with the number of items, or of records of four, from which it was created.
     let argument = |handle, length| unsafe { BufferArg::from_raw_parts(handle, length) };
-    let keys = upload(bytemuck::cast_slice(&[7u32; PAIRS * SLOTS]));
+    let keys = upload(bytemuck::cast_slice(&vec![7u32; count * SLOTS]));
     let loads = upload(bytemuck::cast_slice(&loads));
     let flags = upload(bytemuck::cast_slice(&[0u32; FLAGS]));
-    let mut differs = vec![false; PAIRS];
-    let mut before: Vec<Option<[f64; 3]>> = vec![None; PAIRS];
+    let mut differs = vec![false; count];
+    let mut before: Vec<Option<[f64; 3]>> = vec![None; count];
     // The second step has the directions that the first one found.
     for _ in 0..2 {
         let zeros = || Vector3Launch::<C>::new(place(0.0), place(0.0), place(0.0));
         let slide = Vector3Launch::<R>::new(number(0.0), number(0.0), number(0.0));
         search_shape_pairs::launch::<R, C>(
             &client,
-            CubeCount::Static((search_threads(PAIRS) / SEARCH_THREADS) as u32, 1, 1),
+            CubeCount::Static((search_threads(count) / SEARCH_THREADS) as u32, 1, 1),
             CubeDim::new_1d(SEARCH_THREADS as u32),
             argument(upload(bytemuck::cast_slice(&ends)), ends.len()),
             argument(upload(bytemuck::cast_slice(&order)), order.len()),
@@ -298,11 +350,11 @@ fn differing_pairs<C: Coordinate<R> + Pod, R: Coordinate<R> + Pod>(
             argument(upload(bytemuck::cast_slice(&velocities)), velocities.len() / RECORD),
             argument(upload(bytemuck::cast_slice(&spins)), spins.len() / RECORD),
             argument(upload(bytemuck::cast_slice(&orientations)), orientations.len() / RECORD),
-            argument(keys.clone(), PAIRS * SLOTS),
-            argument(loads.clone(), PAIRS * PAIR_LOAD),
+            argument(keys.clone(), count * SLOTS),
+            argument(loads.clone(), count * PAIR_LOAD),
             argument(flags.clone(), FLAGS),
             PeriodicBoundariesLaunch::<C, R>::new(zeros(), zeros(), zeros(), zeros(), slide),
-            PAIRS as u32,
+            count as u32,
             0,
             SLOTS,
             OPEN,
@@ -328,22 +380,47 @@ fn differing_pairs<C: Coordinate<R> + Pod, R: Coordinate<R> + Pod>(
             }
         }
     }
-    differs.into_iter().filter(|&differs| differs).count()
+    counted.differing = differs.into_iter().filter(|&differs| differs).count();
+    counted
 }
 
 #[test]
 fn a_search_in_single_precision() {
     // Devices round products and sums otherwise. In this precision that may decide about a contact that just begins or ends.
-    let differing = differing_pairs::<f32, f32>(|x| x as f32, |x| x as f32, f64::from);
+    let found = compared::<f32, f32>(Pairs::varied(), |x| x as f32, |x| x as f32, f64::from);
+    let differing = found.differing_of_varied();
     assert!(differing <= PAIRS / 100, "{differing} of {PAIRS} pairs");
 }
 
 #[test]
 fn a_search_in_mixed_precision() {
-    assert_eq!(differing_pairs::<f64, f32>(|x| x, |x| x as f32, f64::from), 0);
+    let found = compared::<f64, f32>(Pairs::varied(), |x| x, |x| x as f32, f64::from);
+    assert_eq!(found.differing_of_varied(), 0);
 }
 
 #[test]
 fn a_search_in_double_precision() {
-    assert_eq!(differing_pairs::<f64, f64>(|x| x, |x| x, |x| x), 0);
+    let found = compared::<f64, f64>(Pairs::varied(), |x| x, |x| x, |x| x);
+    assert_eq!(found.differing_of_varied(), 0);
+}
+
+#[test]
+fn a_search_of_more_vertices_than_a_block_tests_at_once() {
+    let pebbles = Pairs::of(&[Solid::pebble()], 12, 2e-3);
+    let found = compared::<f64, f32>(pebbles, |x| x, |x| x as f32, f64::from);
+    // Any four of them have 1200 vertices.
+    assert!(found.touching > 4 && found.differing == 0, "{found:?}");
+}
+
+#[test]
+fn a_search_of_unions_of_more_parts_than_a_word_has_bits() {
+    // Forty cubes around the center, apart from each other.
+    let cube = |k: u32| {
+        let (height, angle) = (1.0 - f64::from(2 * k + 1) / 40.0, 2.4 * f64::from(k));
+        let radius = (1.0f64 - height * height).sqrt();
+        Solid::cube([radius * angle.cos(), radius * angle.sin(), height].map(|x| 0.7 * x), 0.1)
+    };
+    let union = (1..40).fold(cube(0), |union, k| union.with(cube(k)));
+    let found = compared::<f64, f32>(Pairs::of(&[union], 5, 2e-3), |x| x, |x| x as f32, f64::from);
+    assert!(found.touching > 2 && found.differing == 0, "{found:?}");
 }

@@ -59,6 +59,35 @@ pub fn capsule(name: &str, half: f64, rounding: f64) -> PolyhedralShape {
     }
 }
 
+/// A prism along x on a regular polygon of so many sides, with a core of this circumradius and half length, and this rounding radius, in any lengths. Vertex k
+/// of an end is at k/sides of a turn from y to z; those of the end at +x come first. Volume and moments are those of a sharp cylinder around it.
+pub fn prism(name: &str, sides: u32, [radius, half]: [f64; 2], rounding: f64) -> PolyhedralShape {
+    let reach = radius.hypot(half) + rounding;
+    let [a, h, r] = [radius, half, rounding].map(|x| x / reach);
+    let (outer, length) = (a + r, h + r);
+    let across = outer.powi(2) / 4.0 + length.powi(2) / 3.0;
+    let vertex = |k: u32| {
+        let angle = 2.0 * PI * f64::from(k % sides) / f64::from(sides);
+        [if k < sides { h } else { -h }, a * angle.cos(), a * angle.sin()]
+    };
+    let next = |k: u32| (k + 1) % sides;
+    let mut faces: Vec<Vec<u32>> = (0..sides).map(|k| vec![k, sides + k, sides + next(k), next(k)]).collect();
+    faces.push((0..sides).collect());
+    faces.push((sides..2 * sides).rev().collect());
+    PolyhedralShape {
+        name: name.into(),
+        rounding: r,
+        volume: 2.0 * PI * outer.powi(2) * length,
+        moments: [0.5 * outer.powi(2), across, across],
+        vertices: (0..2 * sides).map(vertex).collect(),
+        edges: (0..sides)
+            .flat_map(|k| [[k, next(k)], [sides + k, sides + next(k)], [k, sides + k]])
+            .collect(),
+        faces,
+        parts: Vec::new(),
+    }
+}
+
 /// A world of one material with these shapes, without grains and gravity.
 pub fn world(shapes: Vec<PolyhedralShape>, interaction: Interaction) -> World {
     let built = World::builder()

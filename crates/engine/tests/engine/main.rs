@@ -119,6 +119,7 @@ mod polyhedra;
 #[cfg(feature = "long-tests")]
 mod polyhedra_afloat_on_a_gpu;
 mod polyhedra_at_meshes;
+mod polyhedra_at_walls_on_a_gpu;
 mod polyhedra_coming;
 mod polyhedra_floating;
 mod polyhedra_floating_on_a_gpu;

@@ -2,8 +2,8 @@
 
 use crate::alike::assert_same;
 use crate::bonded_faces::{APART, bar, glue};
-use crate::corners::{about, floor, put, turned, world};
-use crate::devices::{apart, assert_same_ledger, on_cpu, on_gpu};
+use crate::corners::{about, floor, prism, put, turned, world};
+use crate::devices::{after, apart, assert_same_ledger, on_cpu, on_gpu};
 use crate::polyhedra::{OF_UNIT_CUBE, cube, rough, swarm};
 use crate::polyhedra_at_meshes::{mesh, plate, rectangle};
 use seixo_engine::Simulation;
@@ -99,6 +99,20 @@ fn cubes_on_a_plane_do_the_same_on_cpu_and_gpu() {
         distance(of_cpu, of_gpu) < 1e-6 * distance(of_cpu, [0.0; 3]),
         "{of_cpu:?} {of_gpu:?}"
     );
+}
+
+#[test]
+fn cubes_with_local_damping_do_the_same_on_cpu_and_gpu() {
+    let world = World {
+        local_damping: 0.3,
+        ..on_a_plane()
+    };
+    let [cpu, gpu] = [on_cpu(), on_gpu(Precision::F64)].map(|settings| after(&world, with_step(1e-4, settings), 400));
+    let ledger = cpu.ledger();
+    assert!(cpu.contacts() > 0 && ledger.local_damping > 1e-3 * ledger.kinetic, "{ledger:?}");
+    let found = apart(&cpu.snapshot(), &gpu.snapshot());
+    assert!(found < 1e-8, "{found:e}");
+    assert_same_ledger(&cpu, &gpu, "cubes with local damping");
 }
 
 /// A hundred pairs of cubes that touch with faces, each at another angle: more contacts than threads of a block.
@@ -400,4 +414,20 @@ fn a_too_deep_overlap_of_cubes_is_named_on_a_gpu() {
     let mut simulation = Simulation::new(world, settings).expect("the world is sound");
     let stopped = (0..40).find_map(|_| simulation.advance(25).err()).expect("an error").to_string();
     assert!(stopped.contains("overlaps grain"), "{stopped}");
+}
+
+/// Two prisms that meet with their ends, of which the smaller one has forty vertices: more contacts than a pair has slots.
+#[test]
+fn too_many_contacts_of_a_pair_are_named_on_a_gpu() {
+    let mut world = world(vec![prism("prism", 40, [0.3, 0.4], 0.1)], Interaction::default());
+    put(&mut world, 0, 0.6, [0.0; 3], [0.5, 0.0, 0.0]);
+    put(&mut world, 0, 0.54, [0.951, 0.0, 0.0], [-0.5, 0.0, 0.0]);
+    for settings in [on_cpu(), on_gpu(Precision::F64)] {
+        let mut simulation = Simulation::new(world.clone(), with_step(5e-5, settings)).expect("the world is sound");
+        let stopped = (0..40).find_map(|_| simulation.advance(25).err()).expect("an error").to_string();
+        assert!(
+            stopped.contains("grains 0 and 1 of shapes 1 and 1 have 40 contacts, at most 32 are possible"),
+            "{stopped}"
+        );
+    }
 }

@@ -133,9 +133,9 @@ mod tests {
     fn work_aside_is_done_by_a_thread_that_waits_afterwards() {
         let patience = Patience::default();
         patience.limit(Some(Duration::from_secs(600)));
-        let ((told, heard), (may_end, goes_on)) = (channel(), channel());
+        let ((reported, heard), (may_end, goes_on)) = (channel(), channel());
         patience.aside(move || {
-            told.send(thread::current().id()).unwrap();
+            reported.send(thread::current().id()).unwrap();
             goes_on.recv().unwrap();
         });
         let aside = heard.recv().unwrap();

@@ -17,7 +17,7 @@ pub(super) const SEARCH_BLOCK: u32 = SEARCH_THREADS as u32;
 pub(super) const SEARCH_COUNTS: usize = SEARCH_THREADS + SEARCH_THREADS / SEGMENT;
 
 /// Pairs that a block searches at a time.
-pub(super) const PAIRS: usize = 4;
+pub(super) const PAIRS: usize = 8;
 
 /// Edges of a grain that are listed at a time.
 pub(super) const EDGES_LISTED: usize = 64;
@@ -25,7 +25,7 @@ pub(super) const EDGES_LISTED: usize = 64;
 /// Numbers of a pair of which a block needs the largest: convex parts of a grain, edges of i and edges of j.
 pub(super) const SIZES: usize = 3;
 
-const _: () = assert!(2 * PAIRS <= SEARCH_THREADS && SEARCH_THREADS / SEGMENT * SEGMENT == SEARCH_THREADS);
+const _: () = assert!(PAIRS.is_power_of_two() && 2 * PAIRS <= SEARCH_THREADS && SEARCH_THREADS / SEGMENT * SEGMENT == SEARCH_THREADS);
 
 /// Numbers the items of all pairs that are searched: those of a pair start at its word of `first`, and one more word has their number. All threads of the
 /// block call it; those of pairs with the `items` of theirs.
@@ -49,11 +49,14 @@ pub(super) fn number_items(items: u32, counts: &mut [u32], first: &mut [u32]) {
 /// The pair of an item, see [`number_items()`].
 #[cube]
 pub(super) fn pair_of_item(item: u32, first: &mut [u32]) -> usize {
+    // The last pair that does not begin after the item, by bisection.
     let mut pair = 0usize.runtime();
-    for s in 1usize..PAIRS {
-        if first[s] <= item {
-            pair += 1usize;
+    let mut step = comptime!(PAIRS / 2).runtime();
+    while step > 0usize {
+        if first[pair + step] <= item {
+            pair += step;
         }
+        step /= 2usize;
     }
     pair
 }

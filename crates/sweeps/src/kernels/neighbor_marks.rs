@@ -248,7 +248,7 @@ pub fn mark_neighbors<C: Real>(
                     if taken_notes == MOST_NOTES {
                         last_word = HAS_NOTES | noted[LAST_WORD as usize * THREADS + unit];
                     }
-                    let written = min((taken_notes + 1u32) / 2u32, LAST_WORD);
+                    let written = min((taken_notes + 1u32) >> 1u32, LAST_WORD);
                     let mut w = 0u32.runtime();
                     while w < written {
                         marks[w as usize * n as usize + i] = noted[w as usize * THREADS + unit];

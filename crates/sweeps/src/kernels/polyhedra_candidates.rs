@@ -178,7 +178,7 @@ pub(super) fn compute_candidates<C: Real>(
         while part < parts {
             // Few parts of a union are near a vertex. Rounds for those that are near none of the block have no barriers.
             if !are_edges {
-                if parts > 1u32 && part % BITS == 0u32 {
+                if parts > 1u32 && part & comptime!(BITS - 1) == 0u32 {
                     let mut near = 0u32.runtime();
                     if is_own {
                         let candidate = candidates[unit];

@@ -24,7 +24,7 @@ pub const GRAINS_OF_BLOCK: usize = TILE;
 pub const THREADS_OF_BLOCK: usize = 2 * GRAINS_OF_BLOCK;
 
 /// Contact and wall forces of this step, and motion to the next. Walls are at rest or were placed before, and all grains move by themselves, without
-/// bonds, loads, orientations and local damping. Arguments are those of [`super::step::grains()`] and [`super::wall_forces::walls()`].
+/// bonds, loads, orientations and local damping. Arguments are those of [`crate::kernels::step::grains()`] and [`crate::kernels::wall_forces::walls()`].
 ///
 /// The first of the two records of each block in `wall_power` sums what walls do to its grains.
 ///

@@ -59,11 +59,11 @@ pub(super) fn bits_in_block(own: u32, counts: &mut [u32], #[comptime] threads: u
     all
 }
 
-/// The thread of a block of `threads` to which an item belongs: the items of a thread start at its word of `first`, which ascend.
+/// The one of so many `owners` to which an item belongs: the items of an owner start at its word of `first`, which ascend.
 #[cube]
-pub(super) fn owner_of(item: u32, first: &[u32], #[comptime] threads: u32) -> usize {
+pub(super) fn owner_of(item: u32, first: &mut [u32], #[comptime] owners: u32) -> usize {
     let mut low = 0u32.runtime();
-    let mut high = threads.runtime();
+    let mut high = owners.runtime();
     while high - low > 1u32 {
         let middle = (low + high) / 2u32;
         if first[middle as usize] <= item {

@@ -1,7 +1,7 @@
 //! Candidates of a search for contacts of pairs, see [`super::polyhedra_search`]: how items of pairs are numbered, and how the threads of a block share
 //! those that passed.
 
-use super::polyhedra_blocks::{SEGMENT, bits_in_block, list_passed, number_in_block};
+use super::polyhedra_blocks::{SEGMENT, bits_in_block, list_passed, number_in_block, owner_of};
 use super::polyhedra_items::{bound_of, near_parts, nearest_of_edge_pair, nearest_to_part, seen_vertex};
 use crate::layout::{BITS, Record, last, record};
 use cubecl::prelude::*;
@@ -25,7 +25,7 @@ pub(super) const EDGES_LISTED: usize = 64;
 /// Numbers of a pair of which a block needs the largest: convex parts of a grain, edges of i and edges of j.
 pub(super) const SIZES: usize = 3;
 
-const _: () = assert!(PAIRS.is_power_of_two() && 2 * PAIRS <= SEARCH_THREADS && SEARCH_THREADS / SEGMENT * SEGMENT == SEARCH_THREADS);
+const _: () = assert!(2 * PAIRS <= SEARCH_THREADS && SEARCH_THREADS / SEGMENT * SEGMENT == SEARCH_THREADS);
 
 /// Numbers the items of all pairs that are searched: those of a pair start at its word of `first`, and one more word has their number. All threads of the
 /// block call it; those of pairs with the `items` of theirs.
@@ -49,16 +49,7 @@ pub(super) fn number_items(items: u32, counts: &mut [u32], first: &mut [u32]) {
 /// The pair of an item, see [`number_items()`].
 #[cube]
 pub(super) fn pair_of_item(item: u32, first: &mut [u32]) -> usize {
-    // The last pair that does not begin after the item, by bisection.
-    let mut pair = 0usize.runtime();
-    let mut step = comptime!(PAIRS / 2).runtime();
-    while step > 0usize {
-        if first[pair + step] <= item {
-            pair += step;
-        }
-        step /= 2usize;
-    }
-    pair
+    owner_of(item, first, comptime!(PAIRS as u32))
 }
 
 /// The largest of these [`SIZES`] of all pairs.

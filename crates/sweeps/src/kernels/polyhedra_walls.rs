@@ -256,7 +256,7 @@ pub fn shape_walls<R: Coordinate<R>, C: Coordinate<R>>(
                 for b in 0u32..length {
                     let item = begin + b;
                     if item < of_entries.all {
-                        let owner = owner_of(item, &first_item, CONTACT_BLOCK);
+                        let owner = owner_of(item, &mut first_item, CONTACT_BLOCK);
                         let g = grain_of[owner] as usize;
                         let at = poses[g * 2usize];
                         let near = vertex_by_wall::<C>(
@@ -283,7 +283,7 @@ pub fn shape_walls<R: Coordinate<R>, C: Coordinate<R>>(
                     let together = min(found.all - done, CONTACT_BLOCK);
                     if UNIT_POS < together {
                         let item = touched[unit];
-                        let owner = owner_of(item, &first_item, CONTACT_BLOCK);
+                        let owner = owner_of(item, &mut first_item, CONTACT_BLOCK);
                         let own_first = first_item[owner];
                         let mut number = earlier[owner];
                         for s in 0..unit {

@@ -63,7 +63,7 @@ pub(crate) struct MaterialTable {
     pub densities: Vec<f64>,
     pub has_friction: bool,
     /// Whether a tangential law needs the contact radius of the previous step.
-    pub has_mindlin: bool,
+    pub needs_contact_radius: bool,
     /// Whether contacts have more than friction, see [`seixo_laws::contact::extended`].
     pub are_extended: bool,
     /// Whether all grains have the same material.

@@ -45,7 +45,6 @@ use crate::walls::Walls;
 use crate::world::{ExpectedGrains, LeavingPolicy, Precision, Search, Settings, TimeStep, Vec3, World, array, vector};
 pub use external_forces::ExternalForces;
 use seixo_device::Cpu;
-use seixo_laws::contact::TangentialLaw;
 use seixo_laws::motion::Scheme;
 use seixo_sweeps::bodies::FREE;
 use seixo_sweeps::contact::PowerSums;
@@ -228,7 +227,7 @@ impl Simulation {
             count: world.materials.len() as u32,
             densities: world.materials.iter().map(|material| material.density).collect(),
             has_friction: frictional,
-            has_mindlin: world.interactions.iter().flatten().any(|i| i.tangential == TangentialLaw::Mindlin),
+            needs_contact_radius: world.interactions.iter().flatten().any(|i| i.tangential.needs_contact_radius()),
             are_extended: is_extended,
             is_uniform: all_materials.windows(2).all(|pair| pair[0] == pair[1]),
         };

@@ -310,22 +310,15 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
         // As constants, the codes of laws leave out what only other laws need: quotients, and one of two equal roots. No bit changes.
         match uniform {
             Some(coefficients) if have_codes(coefficients, &HERTZ_MINDLIN) => {
-                let usual = with_codes(coefficients, &HERTZ_MINDLIN);
-                for lane in 0..LANES {
-                    self.resolve_lane::<SIDES>(lane, limits, &usual);
-                }
+                self.resolve_uniform::<SIDES>(limits, &with_codes(coefficients, &HERTZ_MINDLIN));
+            }
+            Some(coefficients) if have_codes(coefficients, &HERTZ_DISPLACEMENT) => {
+                self.resolve_uniform::<SIDES>(limits, &with_codes(coefficients, &HERTZ_DISPLACEMENT));
             }
             Some(coefficients) if have_codes(coefficients, &LINEAR) => {
-                let usual = with_codes(coefficients, &LINEAR);
-                for lane in 0..LANES {
-                    self.resolve_lane::<SIDES>(lane, limits, &usual);
-                }
+                self.resolve_uniform::<SIDES>(limits, &with_codes(coefficients, &LINEAR));
             }
-            Some(coefficients) => {
-                for lane in 0..LANES {
-                    self.resolve_lane::<SIDES>(lane, limits, coefficients);
-                }
-            }
+            Some(coefficients) => self.resolve_uniform::<SIDES>(limits, coefficients),
             None => {
                 for lane in 0..LANES {
                     self.resolve_lane::<SIDES>(lane, limits, &self.coefficients_of(lane));
@@ -343,6 +336,14 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
             for lane in 0..LANES {
                 records[lane] = [lanes[0][lane], lanes[1][lane], lanes[2][lane], lanes[3][lane]];
             }
+        }
+    }
+
+    /// Runs the laws on all lanes, with the same coefficients in each.
+    #[inline(always)]
+    fn resolve_uniform<const SIDES: u32>(&mut self, limits: Limits<R>, coefficients: &Coefficients<R>) {
+        for lane in 0..LANES {
+            self.resolve_lane::<SIDES>(lane, limits, coefficients);
         }
     }
 
@@ -597,6 +598,8 @@ type Codes = [f32; 2];
 
 /// Hertz's and Mindlin's laws.
 const HERTZ_MINDLIN: Codes = [NormalLaw::HERTZ, TangentialLaw::MINDLIN];
+/// Hertz's law, and Mindlin's with a stored displacement.
+const HERTZ_DISPLACEMENT: Codes = [NormalLaw::HERTZ, TangentialLaw::MINDLIN_DISPLACEMENT];
 /// Springs of constant stiffness.
 const LINEAR: Codes = [NormalLaw::LINEAR, TangentialLaw::LINEAR];
 

@@ -170,7 +170,6 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         host.prepare_split_broad_phase();
         (host.bodies.damped, host.bodies.put_in) = (0.0, 0.0);
         host.bodies.power_of_prescribed_motion = host.power_of_prescribed_motion();
-        let remembers_radius = host.context.materials.has_mindlin;
         let rows = host.context.materials.coefficients.chunks_exact(COEFFICIENTS);
         let damps_per_mass = rows.clone().any(|row| row[7..9] != [0.0; 2]);
         let mut laws = rows.map(|row| (row[5] as i64, row[6] as i64));
@@ -181,7 +180,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             laws: first.filter(|first| laws.all(|other| other == *first)),
             sides: host.context.sides,
             is_extended: host.context.materials.are_extended,
-            numbers: match (host.context.materials.are_extended, remembers_radius) {
+            numbers: match (host.context.materials.are_extended, host.context.materials.needs_contact_radius) {
                 (true, _) => EXTENDED_HISTORY_ON_GPU,
                 (false, true) => 4,
                 (false, false) => 3,

@@ -10,7 +10,7 @@ use seixo_laws::contact::TangentialLaw;
 
 #[test]
 fn one_step_from_the_same_state_gives_the_same_forces() {
-    for tangential in [TangentialLaw::Mindlin, TangentialLaw::Linear, TangentialLaw::None] {
+    for &tangential in TangentialLaw::ALL {
         let mut world = beds::falling(1000, TangentialLaw::Mindlin);
         world.interactions[0].as_mut().unwrap().tangential = tangential;
         world.interactions[0].as_mut().unwrap().tangential_stiffness = (tangential == TangentialLaw::Linear).then_some(1e3);

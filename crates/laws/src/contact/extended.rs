@@ -18,9 +18,9 @@
 use super::rolling::RotationResistance;
 use super::twisting::ContactDisk;
 use super::{
-    Coefficients, CohesionLaw, ContactHistory, ContactPair, ContactResponse, NormalForce, NormalLaw, RelativeMotion, TangentialLaw,
-    TwistingLaw, carried, cohesion, hysteretic, mindlin, no_response, normal_energy, normal_force, potential, restrain, rolling,
-    spring_energy, stored_force_left, tangential_dashpot, tangential_stiffness, twisting, viscoelastic,
+    Coefficients, CohesionLaw, ContactHistory, ContactPair, ContactResponse, NormalForce, NormalLaw, RelativeMotion, TwistingLaw, carried,
+    cohesion, hysteretic, no_response, normal_energy, normal_force, potential, restrain, rolling, spring_energy, stored_force_left,
+    tangential_dashpot, tangential_stiffness, twisting, viscoelastic,
 };
 use crate::real::{Real, larger};
 use crate::vector::Vector3;
@@ -136,17 +136,6 @@ fn normal_stiffness<R: Real>(contact_radius: R, reach: R, coefficients: &Coeffic
     stiffness
 }
 
-/// Share of the stored tangential force that remains, for every tangential law \[-\].
-#[cube]
-#[inline(always)]
-fn force_left<R: Real>(before: R, now: R, coefficients: &Coefficients<R>) -> R {
-    let mut left = stored_force_left::<R>(before, now, coefficients);
-    if coefficients.tangential_law == R::new(TangentialLaw::MINDLIN_DISPLACEMENT) {
-        left = mindlin::displacement_kept::<R>(before, now);
-    }
-    left
-}
-
 /// Response of two nearby bodies over one time step. They touch, are still connected since they touched, or do not interact.
 #[cube]
 #[inline(always)]
@@ -237,7 +226,7 @@ pub fn interact<R: Real>(
         let velocity = approach.velocity.minus(&normal.times(normal_velocity));
         let stiffness = tangential_stiffness::<R>(touch.contact_radius, coefficients);
         let dashpot = tangential_dashpot::<R>(&touch, coefficients);
-        let left = force_left::<R>(contact_history.contact_radius, touch.contact_radius, coefficients);
+        let left = stored_force_left::<R>(contact_history.contact_radius, touch.contact_radius, coefficients);
         let stored = carried::<R>(&contact_history.force.times(left), normal, approach.twist * dt);
         let limit = coefficients.friction * pressing;
         let drag = restrain::<R>(&stored, &velocity, stiffness, dashpot, limit, dt);

@@ -115,6 +115,13 @@ family! {
     }
 }
 
+impl TangentialLaw {
+    /// Whether the stored force depends on the contact radius of the step before.
+    pub fn needs_contact_radius(self) -> bool {
+        matches!(self, TangentialLaw::Mindlin | TangentialLaw::MindlinDisplacement)
+    }
+}
+
 impl NormalLaw {
     /// The spring for which a damping ratio follows from restitution; `None` for a law without such a dashpot.
     pub fn spring(self) -> Option<Spring> {
@@ -281,9 +288,6 @@ impl PairOfLaws {
     pub fn is_extended(&self) -> bool {
         let (c, s) = (&self.coefficients, &self.extended_coefficients);
         let is_plain = [NormalLaw::Linear, NormalLaw::Hertz].map(NormalLaw::code).contains(&c.normal_law)
-            && [TangentialLaw::None, TangentialLaw::Linear, TangentialLaw::Mindlin]
-                .map(TangentialLaw::code)
-                .contains(&c.tangential_law)
             && s.cohesion_law == CohesionLaw::None.code()
             && s.rolling_law == RollingLaw::None.code()
             && s.twisting_law == TwistingLaw::None.code();
@@ -439,6 +443,9 @@ pub fn stored_force_left<R: Real>(before: R, now: R, coefficients: &Coefficients
     let mut left = R::new(1.0);
     if coefficients.tangential_law == R::new(TangentialLaw::MINDLIN) {
         left = mindlin::stored_force_left::<R>(before, now);
+    }
+    if coefficients.tangential_law == R::new(TangentialLaw::MINDLIN_DISPLACEMENT) {
+        left = mindlin::displacement_kept::<R>(before, now);
     }
     left
 }

@@ -45,9 +45,9 @@ pub fn stored_force_left<R: Real>(before: R, now: R) -> R {
 #[cube]
 #[inline(always)]
 pub fn displacement_kept<R: Real>(before: R, now: R) -> R {
-    let mut left = R::new(0.0);
-    if before > R::new(0.0) {
-        left = now / before;
+    let mut left = now * R::inverse(larger::<R>(before, R::new(1.0e-37)));
+    if before <= R::new(0.0) {
+        left = R::new(0.0);
     }
     left
 }

@@ -280,6 +280,8 @@ pub(crate) struct GpuGrains<C, R> {
     gpu: Gpu,
     kind: ContactKernelConfig,
     n: usize,
+    /// Number of grains up to which a step may be one launch.
+    most_in_one_launch: usize,
     id: Buffer<u32>,
     material: Buffer<u32>,
     group: Buffer<u32>,

@@ -12,27 +12,17 @@ use seixo_sweeps::kernels::few_grains::GRAINS_OF_BLOCK;
 
 /// Number of grains up to which a step may be one launch. Half of its threads only wait in most blocks. With 128 registers a thread, an H200 still holds
 /// all blocks of so many grains at once.
-const ONE_LAUNCH: usize = 32_768;
+pub(super) const ONE_LAUNCH: usize = 32_768;
 
-/// Blocks of a step that is one launch, with n grains; none if these are too many.
+/// Blocks of a step that is one launch, with n grains.
 pub(super) fn blocks_of_one_launch(n: usize) -> usize {
-    blocks_up_to(ONE_LAUNCH, n)
-}
-
-/// As [`blocks_of_one_launch()`], where more grains than `most` are too many.
-fn blocks_up_to(most: usize, n: usize) -> usize {
-    if n <= most { n.div_ceil(GRAINS_OF_BLOCK) } else { 0 }
+    n.div_ceil(GRAINS_OF_BLOCK)
 }
 
 impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     /// Whether the grains are few, in a run whose kernels may depend on that. It does not change while lists last.
     pub(super) fn are_few(&self, host: &Populations) -> bool {
-        self.are_up_to(ONE_LAUNCH, host)
-    }
-
-    /// As [`GpuGrains::are_few`], where `most` grains are few.
-    fn are_up_to(&self, most: usize, host: &Populations) -> bool {
-        blocks_up_to(most, self.n) > 0 && !host.context.settings.decomposition_invariant
+        (1..=self.most_in_one_launch).contains(&self.n) && !host.context.settings.decomposition_invariant
     }
 
     /// Threads per block of the launch that computes contacts and moves grains. The smallest blocks spread few grains over all multiprocessors.
@@ -44,14 +34,9 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     /// Whether the next step is one launch: few grains that move by themselves, between walls at rest. Wear, bonds, loads, heat and what sums over blocks
     /// in each step need other launches, or what these leave in memory. So do forces that an observation left there.
     pub(super) fn is_step_one_launch(&self, host: &Populations) -> bool {
-        self.is_one_launch_up_to(ONE_LAUNCH, host)
-    }
-
-    /// As [`GpuGrains::is_step_one_launch`], where `most` grains are few.
-    fn is_one_launch_up_to(&self, most: usize, host: &Populations) -> bool {
         let is_plain = self.are_steps_alike() && self.shapes.is_none() && host.context.stepping.local_damping == 0.0;
         let are_walls_at_rest = !host.walls.has_moving() && self.walls.as_ref().is_some_and(|near| near.work.is_none());
-        self.are_up_to(most, host) && is_plain && are_walls_at_rest
+        self.are_few(host) && is_plain && are_walls_at_rest
     }
 }
 
@@ -66,12 +51,11 @@ mod tests {
     use seixo_device::gpu::Gpu;
 
     #[test]
-    fn each_grain_has_a_place_in_a_block_if_there_are_few() {
+    fn each_grain_has_a_place_in_a_block() {
         assert_eq!(
             [0, 1, 32, 33, 10_648, ONE_LAUNCH].map(blocks_of_one_launch),
             [0, 1, 1, 2, 333, 1024]
         );
-        assert_eq!(blocks_of_one_launch(ONE_LAUNCH + 1), 0);
     }
 
     /// A layer of 64 grains on a floor.
@@ -122,7 +106,10 @@ mod tests {
             take_a_step(&mut remote, &mut host);
             assert!(remote.is_step_one_launch(&host));
         }
-        assert!(remote.is_one_launch_up_to(64, &host) && !remote.is_one_launch_up_to(63, &host));
+        for (most, are_few) in [(63, false), (64, true)] {
+            remote.most_in_one_launch = most;
+            assert_eq!(remote.is_step_one_launch(&host), are_few, "64 grains, where {most} are few");
+        }
         remote.observe(&mut host).unwrap();
         assert!(!remote.is_step_one_launch(&host), "forces are known after an observation");
     }

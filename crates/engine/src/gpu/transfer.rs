@@ -6,6 +6,7 @@ use super::bodies::{BodiesFetched, GpuBodies};
 use super::bonds::GpuBonds;
 use super::diffusion::GpuDiffusion;
 use super::domain::DomainState;
+use super::few_grains::ONE_LAUNCH;
 use super::gear::GpuGear;
 use super::old_contacts::OldContacts;
 use super::polyhedra::GpuShapes;
@@ -223,6 +224,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let mut remote = GpuGrains {
             kind,
             n,
+            most_in_one_launch: ONE_LAUNCH,
             id: words(&fields.id, "ids")?,
             material: words(&fields.material, "materials")?,
             group: words(&fields.group, "groups")?,

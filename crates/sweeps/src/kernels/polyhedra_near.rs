@@ -6,7 +6,7 @@
 //! features, as each is the least distance of points of i and points of j. As long as the motion is within the margin, a contact was nearer than the
 //! bound and the margin, and so it is among the features that are kept.
 //!
-//! The margin of [`bound_of_contacts()`] covers rounding errors of both distances and of the motion.
+//! The bound of contacts is above their largest distance by more than the rounding errors of both distances and of the motion.
 //!
 //! Contacts of all pairs are found here among features, by one kernel, whether they were kept or found in this step. So neither keys nor the direction of
 //! a pair in contact depend on when its features were looked for. Features are not part of the state: a new list of pairs begins without any.

@@ -368,8 +368,9 @@ pub fn search_shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
                 let turn_of_i = record_of::<C>(&view.orientation);
                 poses[at] = turn_of_i;
                 poses[at + 1usize] = record::<C>(&view.center, bound + margin_of::<C>(far.pair.i.scale, far.pair.j.scale));
-                // The bound leaves no contact out, whatever the rounding errors of the kernel that finds it among these.
-                poses[at + 4usize] = four_numbers::<C>(far.pair.i.scale, far.pair.j.scale, bound, far.sizes.nothing);
+                // Looser than the criteria of the kernel that finds contacts among these, by more than rounding errors.
+                let nothing = C::new(0.5) * far.sizes.nothing;
+                poses[at + 4usize] = four_numbers::<C>(far.pair.i.scale, far.pair.j.scale, bound, nothing);
                 near_poses[k * NEAR_POSE] = turn_of_i;
                 near_poses[k * NEAR_POSE + 1usize] = record::<C>(&view.center, C::new(0.0));
                 let of_i = plane_of_i::<C>(&far.approach.axis_j, high, unit, &poses);

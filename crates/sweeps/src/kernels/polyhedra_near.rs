@@ -13,7 +13,7 @@
 
 use super::bonds::{quaternion, record_of};
 use super::polyhedra_blocks::{RUN, SEGMENT, number_in_block, owner_of, place_of_pair};
-use super::polyhedra_items::{NearestPoints, POSE, nearest_of_edge_pair, nearest_to_part, seen_vertex};
+use super::polyhedra_items::{NearestPoints, POSE, bound_of, nearest_of_edge_pair, nearest_to_part, seen_vertex};
 use super::polyhedra_lists::PAIR_LOAD;
 use super::polyhedra_pairs::shape_pair;
 use super::{is_halted, raise};
@@ -182,7 +182,7 @@ fn nearest_of_features<C: Real>(
 /// other. Then each thread takes the contacts of its own pair in the order of keys.
 ///
 /// The direction of a pair in contact is that of its nearest contact, and of the one with the lower key among contacts equally near. So it depends on the
-/// poses of the two alone. That of another pair is that of its nearest features, if these are near.
+/// poses of the two alone. That of another pair is that of its nearest features, if these are within the bound.
 ///
 /// A pair with contacts for which there are too few slots raises the flag of a too deep overlap.
 #[cube(launch)]
@@ -294,7 +294,9 @@ pub fn find_near_contacts<R: Coordinate<R>, C: Coordinate<R>>(
                         }
                         contacts += 1u32;
                     } else if contacts == 0u32 && square >= C::new(0.0) {
-                        replaces = least < C::new(0.0) || square < least;
+                        // Beyond the bound not all features are computed.
+                        let bound = bound_of::<C>(unit, &poses);
+                        replaces = square < bound * bound && (least < C::new(0.0) || square < least);
                     }
                     if replaces {
                         least = square;

@@ -254,7 +254,6 @@ pub fn find_near_contacts<R: Coordinate<R>, C: Coordinate<R>>(
         first[unit + NEAR_THREADS] = first_edge;
         sync_cube();
 
-        let features = vertices + edges;
         let mut contacts = 0u32.runtime();
         let mut least = C::new(-1.0);
         let mut nearest = Vector3::<C>::zero();
@@ -277,13 +276,18 @@ pub fn find_near_contacts<R: Coordinate<R>, C: Coordinate<R>>(
                 gaps[unit] = record::<C>(&points.gap, points.square);
             }
             sync_cube();
-            for d in 0u32..features {
-                let mut from = first_vertex + d;
-                if d >= vertices {
-                    from = first_edge + (d - vertices);
+            // Those of its vertices, then those of its edges, that are among these items.
+            for run in 0u32..2u32 {
+                let mut from = first_vertex;
+                let mut count = vertices;
+                if run == 1u32 {
+                    from = first_edge;
+                    count = edges;
                 }
-                if from >= begin && from < begin + comptime!(NEAR_THREADS as u32) {
-                    let s = (from - begin) as usize;
+                let low = max(from, begin);
+                let high = min(from + count, begin + comptime!(NEAR_THREADS as u32));
+                for item in low..high {
+                    let s = (item - begin) as usize;
                     let key = contact_keys[s];
                     let square = last::<C>(gaps[s]);
                     let mut replaces = false;

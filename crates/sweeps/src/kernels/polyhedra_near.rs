@@ -313,16 +313,23 @@ pub fn find_near_contacts<R: Coordinate<R>, C: Coordinate<R>>(
         }
         if is_own {
             let at = k * PAIR_LOAD;
-            let mut direction = xyz::<R>(loads[at + 3usize]);
-            if least >= C::new(0.0) {
-                let turn_j = quaternion::<C>(orientation[pairs[k * 2usize + 1usize] as usize]);
-                direction = direction_along::<C, R>(&nearest, &turn_j);
+            let touched = last::<R>(loads[at]) != R::new(0.0);
+            let has_nearest = least >= C::new(0.0);
+            // Most pairs have no contact. Their forces are zero already, unless they touched in the last step.
+            if contacts > 0u32 || touched {
+                let nothing = Record::<R>::new(R::new(0.0));
+                loads[at] = record::<R>(&Vector3::<R>::zero(), R::counted(contacts));
+                loads[at + 1usize] = nothing;
+                loads[at + 2usize] = nothing;
             }
-            let nothing = Record::<R>::new(R::new(0.0));
-            loads[at] = record::<R>(&Vector3::<R>::zero(), R::counted(contacts));
-            loads[at + 1usize] = nothing;
-            loads[at + 2usize] = nothing;
-            loads[at + 3usize] = record::<R>(&direction, R::new(-1.0));
+            if touched || has_nearest {
+                let mut direction = xyz::<R>(loads[at + 3usize]);
+                if has_nearest {
+                    let turn_j = quaternion::<C>(orientation[pairs[k * 2usize + 1usize] as usize]);
+                    direction = direction_along::<C, R>(&nearest, &turn_j);
+                }
+                loads[at + 3usize] = record::<R>(&direction, R::new(-1.0));
+            }
             if contacts < comptime!(slots as u32) {
                 keys[k * slots + contacts as usize] = 0u32;
             }

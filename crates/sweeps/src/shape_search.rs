@@ -231,19 +231,26 @@ pub(crate) fn bound_of_contacts<C: Coordinate<R>, R: Real>(pair: &ShapePair<C, R
     sizes.reach + C::new(5.0e-5) * (pair.i.scale + pair.j.scale)
 }
 
+/// Whether the bounding spheres of two grains are near enough for a contact.
+#[cube]
+#[inline(always)]
+pub(crate) fn spheres_meet<C: Coordinate<R>, R: Real>(pair: &ShapePair<C, R>) -> bool {
+    // As the margin of the bound.
+    let spheres = C::new(1.00001) * (pair.i.scale + pair.j.scale);
+    pair.apart.dot(&pair.apart) < spheres * spheres
+}
+
 /// Looks at two grains from afar.
 #[cube]
 #[inline(always)]
 pub(crate) fn approach_of<C: Coordinate<R>, R: Real>(pair: &ShapePair<C, R>, sizes: &PairSizes<C, R>) -> Approach<C> {
-    // As the margin of the bound.
-    let spheres = C::new(1.00001) * (pair.i.scale + pair.j.scale);
     let mut toward_i = widened::<C, R>(&pair.direction);
     if toward_i.dot(&toward_i) < C::new(0.5) {
         toward_i = pair.apart.plus(&Vector3::<C>::zero());
     }
     let axis = unit::<C>(&toward_i, toward_i.dot(&toward_i));
     Approach::<C> {
-        spheres_meet: pair.apart.dot(&pair.apart) < spheres * spheres,
+        spheres_meet: spheres_meet::<C, R>(pair),
         bound: bound_of_contacts::<C, R>(pair, sizes),
         axis_i: pair.i.orientation.back().to_space(&axis),
         axis_j: pair.j.orientation.back().to_space(&axis),

@@ -37,7 +37,7 @@ use crate::layout::{BITS, Record, four_numbers, last, record, xyz};
 use crate::motion::TOO_DEEP;
 use crate::periodic::PeriodicBoundaries;
 use crate::shape_features::{EDGES, KIND_BIT, PairSizes, ShapePair, frame_of_i};
-use crate::shape_search::{Approach, approach_of, extents_of, planes_meet, sizes_of_search};
+use crate::shape_search::{Approach, approach_of, extents_of, planes_meet, sizes_of_search, spheres_meet};
 use crate::shapes::shape_at;
 use cubecl::prelude::*;
 use seixo_laws::{Coordinate, Real, Vector3, near_vector};
@@ -71,11 +71,9 @@ struct FarthestFace<C: Real> {
     gap: C,
 }
 
-/// A pair, and how it looks from afar.
+/// How a pair looks from afar.
 #[derive(CubeType, Clone, Copy, Debug)]
 struct FarPair<C: Real, R: Real> {
-    /// The pair.
-    pair: ShapePair<C, R>,
     /// Its sizes.
     sizes: PairSizes<C, R>,
     /// What a search takes from it first.
@@ -198,27 +196,12 @@ fn search_vertices<C: Real>(
     }
 }
 
-/// Pair k as it looks from afar, along the direction of its load.
+/// A pair as it looks from afar, along its direction.
 #[cube]
-#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-fn far_pair<C: Coordinate<R>, R: Coordinate<R>>(
-    k: usize,
-    direction: &Vector3<R>,
-    pairs: &[u32],
-    shape: &[u32],
-    words: &[u32],
-    numbers: &[C],
-    position: &[Record<C>],
-    velocity: &[Record<R>],
-    spin: &[Record<R>],
-    orientation: &[Record<C>],
-    sides: &PeriodicBoundaries<C, R>,
-    #[comptime] kind: u32,
-) -> FarPair<C, R> {
-    let pair = shape_pair::<C, R>(k, pairs, shape, position, velocity, spin, orientation, direction, sides, kind);
-    let sizes = sizes_of_search::<C, R>(&pair, words, numbers);
-    let approach = approach_of::<C, R>(&pair, &sizes);
-    FarPair::<C, R> { pair, sizes, approach }
+fn far_pair<C: Coordinate<R>, R: Coordinate<R>>(pair: &ShapePair<C, R>, words: &[u32], numbers: &[C]) -> FarPair<C, R> {
+    let sizes = sizes_of_search::<C, R>(pair, words, numbers);
+    let approach = approach_of::<C, R>(pair, &sizes);
+    FarPair::<C, R> { sizes, approach }
 }
 
 /// The list of a pair that is kept: that of the features that are near, or that of its contacts if there are too many others.
@@ -290,25 +273,14 @@ pub fn search_shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
                 index = order[place];
                 let k = index as usize;
                 let direction = xyz::<R>(loads[k * PAIR_LOAD + 3usize]);
-                let far = far_pair::<C, R>(
-                    k,
-                    &direction,
-                    pairs,
-                    shape,
-                    words,
-                    numbers,
-                    position,
-                    velocity,
-                    spin,
-                    orientation,
-                    sides,
-                    kind,
-                );
+                let pair = shape_pair::<C, R>(k, pairs, shape, position, velocity, spin, orientation, &direction, sides, kind);
                 let mut has_features = false;
-                if far.approach.spheres_meet {
-                    has_features = are_kept::<C, R>(k, &far.pair, near_counts, near_poses);
+                // Most pairs end here, so these tests come before all that needs the shapes.
+                if spheres_meet::<C, R>(&pair) {
+                    has_features = are_kept::<C, R>(k, &pair, near_counts, near_poses);
                     if !has_features {
-                        let extents = extents_of::<C, R>(&far.pair, &far.approach, words, numbers);
+                        let far = far_pair::<C, R>(&pair, words, numbers);
+                        let extents = extents_of::<C, R>(&pair, &far.approach, words, numbers);
                         if planes_meet::<C>(&far.approach, &extents) {
                             is_left = 1u32;
                             low = extents.low_i;
@@ -346,31 +318,19 @@ pub fn search_shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
             if is_own {
                 let k = searched[turn] as usize;
                 let direction = xyz::<R>(loads[k * PAIR_LOAD + 3usize]);
-                let far = far_pair::<C, R>(
-                    k,
-                    &direction,
-                    pairs,
-                    shape,
-                    words,
-                    numbers,
-                    position,
-                    velocity,
-                    spin,
-                    orientation,
-                    sides,
-                    kind,
-                );
-                let view = frame_of_i::<C, R>(&far.pair);
+                let pair = shape_pair::<C, R>(k, pairs, shape, position, velocity, spin, orientation, &direction, sides, kind);
+                let far = far_pair::<C, R>(&pair, words, numbers);
+                let view = frame_of_i::<C, R>(&pair);
                 let at = unit * POSE;
                 let low = far.approach.center_i + planes[turn * 2usize];
                 let high = planes[turn * 2usize + 1usize];
                 let bound = far.approach.bound;
                 let turn_of_i = record_of::<C>(&view.orientation);
                 poses[at] = turn_of_i;
-                poses[at + 1usize] = record::<C>(&view.center, bound + margin_of::<C>(far.pair.i.scale, far.pair.j.scale));
+                poses[at + 1usize] = record::<C>(&view.center, bound + margin_of::<C>(pair.i.scale, pair.j.scale));
                 // Looser than the criteria of the kernel that finds contacts among these, by more than rounding errors.
                 let nothing = C::new(0.5) * far.sizes.nothing;
-                poses[at + 4usize] = four_numbers::<C>(far.pair.i.scale, far.pair.j.scale, bound, nothing);
+                poses[at + 4usize] = four_numbers::<C>(pair.i.scale, pair.j.scale, bound, nothing);
                 near_poses[k * NEAR_POSE] = turn_of_i;
                 near_poses[k * NEAR_POSE + 1usize] = record::<C>(&view.center, C::new(0.0));
                 let of_i = plane_of_i::<C>(&far.approach.axis_j, high, unit, &poses);
@@ -379,8 +339,8 @@ pub fn search_shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
                 poses[at + 3usize] = of_j;
                 gap = low - high;
                 looks = last::<R>(loads[k * PAIR_LOAD]) == R::new(0.0) || bound - gap > C::new(THICK) * bound;
-                shapes[unit * 2usize] = far.pair.i.shape;
-                shapes[unit * 2usize + 1usize] = far.pair.j.shape;
+                shapes[unit * 2usize] = pair.i.shape;
+                shapes[unit * 2usize + 1usize] = pair.j.shape;
                 indices[unit] = k as u32;
             }
             sync_cube();

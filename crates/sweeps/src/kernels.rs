@@ -35,6 +35,7 @@ mod polyhedra_edges;
 mod polyhedra_items;
 pub mod polyhedra_lists;
 pub mod polyhedra_migration;
+pub mod polyhedra_near;
 pub mod polyhedra_pairs;
 pub mod polyhedra_search;
 pub mod polyhedra_walls;

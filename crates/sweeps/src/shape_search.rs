@@ -223,21 +223,35 @@ pub(crate) struct Extents<C: Real> {
     pub high_j: C,
 }
 
+/// Features of a pair that are farther apart do not touch \[m\]. The margin keeps rounding errors from being a criterion, in any precision, and vertices
+/// that are beside the plane of their face, as in meshes.
+#[cube]
+#[inline(always)]
+pub(crate) fn bound_of_contacts<C: Coordinate<R>, R: Real>(pair: &ShapePair<C, R>, sizes: &PairSizes<C, R>) -> C {
+    sizes.reach + C::new(5.0e-5) * (pair.i.scale + pair.j.scale)
+}
+
+/// Whether the bounding spheres of two grains are near enough for a contact.
+#[cube]
+#[inline(always)]
+pub(crate) fn spheres_meet<C: Coordinate<R>, R: Real>(pair: &ShapePair<C, R>) -> bool {
+    // As the margin of the bound.
+    let spheres = C::new(1.00001) * (pair.i.scale + pair.j.scale);
+    pair.apart.dot(&pair.apart) < spheres * spheres
+}
+
 /// Looks at two grains from afar.
 #[cube]
 #[inline(always)]
 pub(crate) fn approach_of<C: Coordinate<R>, R: Real>(pair: &ShapePair<C, R>, sizes: &PairSizes<C, R>) -> Approach<C> {
-    // The margins keep rounding errors from being a criterion, in any precision, and vertices that are beside the plane of their face, as in meshes.
-    let both = pair.i.scale + pair.j.scale;
-    let spheres = C::new(1.00001) * both;
     let mut toward_i = widened::<C, R>(&pair.direction);
     if toward_i.dot(&toward_i) < C::new(0.5) {
         toward_i = pair.apart.plus(&Vector3::<C>::zero());
     }
     let axis = unit::<C>(&toward_i, toward_i.dot(&toward_i));
     Approach::<C> {
-        spheres_meet: pair.apart.dot(&pair.apart) < spheres * spheres,
-        bound: sizes.reach + C::new(5.0e-5) * both,
+        spheres_meet: spheres_meet::<C, R>(pair),
+        bound: bound_of_contacts::<C, R>(pair, sizes),
         axis_i: pair.i.orientation.back().to_space(&axis),
         axis_j: pair.j.orientation.back().to_space(&axis),
         center_i: pair.apart.dot(&axis),

@@ -20,6 +20,7 @@ use seixo_laws::Coordinate;
 use seixo_sweeps::bodies::FREE;
 use seixo_sweeps::kernels::polyhedra::{CONTACT_THREADS, SUM_GRAINS, add_up_shape_pairs, move_shapes};
 use seixo_sweeps::kernels::polyhedra_migration::mark_arrived_shapes;
+use seixo_sweeps::kernels::polyhedra_near::{KEPT, NEAR_THREADS, find_near_contacts};
 use seixo_sweeps::kernels::polyhedra_pairs::{MOST_SLOTS, shape_pair_contacts};
 use seixo_sweeps::kernels::polyhedra_search::{SEARCH_THREADS, search_shape_pairs, search_threads};
 use seixo_sweeps::kernels::polyhedra_walls::{WALL_GRAINS, shape_walls};
@@ -29,7 +30,7 @@ use seixo_sweeps::shape_meshes::FEATURES;
 /// What buffers of contacts are called in errors.
 const CONTACTS: &str = "contacts of polyhedral grains";
 
-const _: () = assert!(SLOTS <= MOST_SLOTS);
+const _: () = assert!(SLOTS <= MOST_SLOTS && SLOTS <= KEPT);
 
 /// Contact histories in slots, of which each pair has [`SLOTS`].
 struct Slots<R> {
@@ -38,7 +39,7 @@ struct Slots<R> {
 }
 
 /// The list of pairs with a polyhedral grain, see [`seixo_sweeps::kernels::polyhedra_lists`].
-struct PairTable<R> {
+struct PairTable<C, R> {
     /// Index of the first pair in which each grain is the first, and indices of both grains of each pair. With the loads of the pairs they exist twice:
     /// before and after a rebuild.
     first: [Buffer<u32>; 2],
@@ -53,7 +54,18 @@ struct PairTable<R> {
     end_first: [Buffer<u32>; 2],
     ends: [Buffer<u32>; 2],
     slots: [Slots<R>; 2],
+    features: NearFeatures<C>,
     work: WorkOrder,
+}
+
+/// Features of the pairs of a list that are near each other, see [`seixo_sweeps::kernels::polyhedra_near`]. They save work, and are not saved: a new list
+/// begins without any, and results do not depend on them.
+struct NearFeatures<C> {
+    /// Their keys, and a word with their numbers.
+    keys: Buffer<u32>,
+    counts: Buffer<u32>,
+    /// Where the grains of the pair were.
+    poses: Buffer<C>,
 }
 
 /// The order in which threads take the pairs of a list: those that touched at the rebuild come first. A pair that touches takes many times as long as one
@@ -93,7 +105,7 @@ pub(super) struct GpuShapes<C, R> {
     /// Angular momenta in space at half steps \[kg m²/s\]; not used for spheres. The last number of each record is the shape, zero for a sphere: so a
     /// grain takes it along to another subdomain.
     pub momentum: Buffer<C>,
-    pairs: PairTable<R>,
+    pairs: PairTable<C, R>,
     at_walls: WallTable<C, R>,
     /// Counts of pairs and of ends.
     counts: [Buffer<u32>; 2],
@@ -122,9 +134,19 @@ impl<R: Number> Slots<R> {
     }
 }
 
-impl<R: Number> PairTable<R> {
+impl<C: Number> NearFeatures<C> {
+    fn new(gpu: &Gpu) -> Result<NearFeatures<C>, GpuError> {
+        Ok(NearFeatures {
+            keys: gpu.buffer(RECORD, CONTACTS)?,
+            counts: gpu.buffer(RECORD, CONTACTS)?,
+            poses: gpu.buffer(RECORD, CONTACTS)?,
+        })
+    }
+}
+
+impl<C: Number, R: Number> PairTable<C, R> {
     /// An empty list, with room for n grains.
-    fn new(gpu: &Gpu, n: usize) -> Result<PairTable<R>, GpuError> {
+    fn new(gpu: &Gpu, n: usize) -> Result<PairTable<C, R>, GpuError> {
         Ok(PairTable {
             first: [gpu.zeros(n + 1, CONTACTS)?, gpu.zeros(n + 1, CONTACTS)?],
             pairs: [gpu.buffer(RECORD, CONTACTS)?, gpu.buffer(RECORD, CONTACTS)?],
@@ -135,6 +157,7 @@ impl<R: Number> PairTable<R> {
             end_first: [gpu.zeros(n + 1, CONTACTS)?, gpu.zeros(n + 1, CONTACTS)?],
             ends: [gpu.buffer(RECORD, CONTACTS)?, gpu.buffer(RECORD, CONTACTS)?],
             slots: [Slots::new(gpu)?, Slots::new(gpu)?],
+            features: NearFeatures::new(gpu)?,
             work: WorkOrder {
                 marks: gpu.buffer(RECORD, CONTACTS)?,
                 before: gpu.buffer(RECORD, CONTACTS)?,
@@ -350,6 +373,32 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 self.velocity[self.now].records(),
                 self.spin[self.now].records(),
                 orientation.records(),
+                list.features.keys.argument(),
+                list.features.counts.argument(),
+                list.features.poses.records(),
+                loads.records(),
+                self.flags.argument(),
+                sides::<C, R>(&host.context.stepping.sides),
+                list.count as u32,
+                parity,
+                self.kind.sides,
+            );
+            let (count, dim) = units_in_cubes_of(NEAR_THREADS as u32, list.count);
+            find_near_contacts::launch::<R, C>(
+                self.gpu.client(),
+                count,
+                dim,
+                list.pairs[list.now].argument(),
+                list.work.order.argument(),
+                shapes.marks.argument(),
+                shapes.words.argument(),
+                shapes.numbers.argument(),
+                self.position[self.now].records(),
+                self.velocity[self.now].records(),
+                self.spin[self.now].records(),
+                orientation.records(),
+                list.features.keys.argument(),
+                list.features.counts.argument(),
                 to.keys.argument(),
                 loads.records(),
                 self.flags.argument(),

@@ -389,6 +389,17 @@ fn cubes_on_a_plane_that_are_resumed_on_a_gpu_keep_their_bits() {
     assert_resumes(&on_a_plane(), &settings, &mut start, 100);
 }
 
+/// The whole run keeps the features that it found in its first step, and the resumed one looks for them in the middle.
+#[test]
+fn features_that_are_kept_over_steps_change_no_bits() {
+    for precision in [Precision::Mixed, Precision::F32] {
+        let settings = with_step(1e-5, on_gpu(precision));
+        let mut start = Simulation::new(touching_pairs(), settings.clone()).expect("the world is sound");
+        start.advance(20).expect("sound steps");
+        assert_resumes(&touching_pairs(), &settings, &mut start, 60);
+    }
+}
+
 #[test]
 fn friction_and_damping_on_a_gpu_close_the_ledger() {
     let state = touching().save().expect("a sound state");

@@ -5,6 +5,9 @@ use cubecl::prelude::*;
 /// Threads whose counts one thread adds up.
 pub(super) const SEGMENT: usize = 8;
 
+/// Pairs that a block takes one after the other from the order of pairs. A block takes a multiple of it.
+pub(super) const RUN: usize = 4;
+
 /// A count of a thread among those of its block.
 #[derive(CubeType, Clone, Copy, Debug)]
 pub(super) struct Numbered {
@@ -12,6 +15,13 @@ pub(super) struct Numbered {
     pub before: u32,
     /// Sum over all threads.
     pub all: u32,
+}
+
+/// Place in the order of pairs of pair `unit` of those that this block takes. A block takes short runs of pairs from all over the order, as those that
+/// touched come first in it, and would be the work of few blocks.
+#[cube]
+pub(super) fn place_of_pair(unit: usize) -> usize {
+    ((unit / RUN) * CUBE_COUNT + CUBE_POS) * RUN + unit % RUN
 }
 
 /// Adds up a number of each thread of a block of `threads`, a multiple of [`SEGMENT`]. All threads of the block call it; `counts` has a word for each, and

@@ -3,9 +3,11 @@
 
 use super::polyhedra_blocks::{SEGMENT, bits_in_block, list_passed, number_in_block, owner_of};
 use super::polyhedra_items::{bound_of, near_parts, nearest_of_edge_pair, nearest_to_part, seen_vertex};
-use crate::layout::{BITS, Record, last, record};
+use super::polyhedra_near::KEPT;
+use crate::layout::{BITS, Record};
+use crate::shape_features::{EDGES, VERTEX_OF_I, VERTEX_OF_J, key_of};
 use cubecl::prelude::*;
-use seixo_laws::{Real, Vector3};
+use seixo_laws::Real;
 
 /// Threads of a block.
 pub const SEARCH_THREADS: usize = 32;
@@ -21,6 +23,12 @@ pub(super) const PAIRS: usize = 8;
 
 /// Edges of a grain that are listed at a time.
 pub(super) const EDGES_LISTED: usize = 64;
+
+/// Lists of keys of a pair that is searched: that of the features that are near, and that of its contacts. Each has room for [`KEPT`].
+pub(super) const LISTS: usize = 2;
+
+/// Words of a feature that a thread found: its pair, its key, and its key again if it is a contact, otherwise zero.
+pub(super) const FOUND: usize = 3;
 
 /// Numbers of a pair of which a block needs the largest: convex parts of a grain, edges of i and edges of j.
 pub(super) const SIZES: usize = 3;
@@ -62,67 +70,52 @@ pub(super) fn largest_size(most: &[u32], #[comptime] which: usize) -> u32 {
     largest
 }
 
-/// Adds the contacts that the threads of the block found to those of their pairs, as far as there are slots, and remembers the nearest points of each pair:
-/// those of a contact if it has one, and the smallest key of those equally near, so that they depend on nothing but the poses of its grains. All threads
-/// call it; those that computed no nearest points with a negative `square`.
+/// Adds a key to a list, as far as there is room. The list counts all.
 #[cube]
-#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-fn take_nearest<C: Real>(
-    key: u32,
-    gap: &Vector3<C>,
-    square: C,
+fn add_key(key: u32, list: usize, found_counts: &mut [u32], found_keys: &mut [u32]) {
+    let count = found_counts[list];
+    if count < comptime!(KEPT as u32) {
+        found_keys[list * KEPT + count as usize] = key;
+    }
+    found_counts[list] = count + 1u32;
+}
+
+/// Adds the features that the threads of the block found to the lists of their pairs, see [`LISTS`]. All threads call it: those that found none that are
+/// near with a `feature` of zero, and those that found no contact with a `contact` of zero.
+#[cube]
+fn take_features(
+    feature: u32,
+    contact: u32,
     pair: usize,
-    poses: &[Record<C>],
     counts: &mut [u32],
     found: &mut [u32],
-    gaps: &mut [Record<C>],
-    contacts: &mut [u32],
+    found_counts: &mut [u32],
     found_keys: &mut [u32],
-    nearest: &mut [Record<C>],
-    nearest_keys: &mut [u32],
-    #[comptime] slots: usize,
 ) {
     let unit = UNIT_POS as usize;
-    // Features without contact give a direction to pairs that are hardly apart.
-    let mut counts_here = 0u32.runtime();
-    if square >= C::new(0.0) {
-        let far = C::new(2.0) * bound_of::<C>(pair, poses);
-        if square < far * far {
-            counts_here = 1u32;
-        }
+    let mut is_near = 0u32.runtime();
+    if feature != 0u32 {
+        is_near = 1u32;
     }
-    let numbered = number_in_block(counts_here, counts, SEARCH_THREADS);
-    if counts_here == 1u32 {
-        let at = numbered.before as usize;
-        found[at * 2usize] = pair as u32;
-        found[at * 2usize + 1usize] = key;
-        gaps[at] = record::<C>(gap, square);
+    let numbered = number_in_block(is_near, counts, SEARCH_THREADS);
+    if is_near == 1u32 {
+        let at = numbered.before as usize * FOUND;
+        found[at] = pair as u32;
+        found[at + 1usize] = feature;
+        found[at + 2usize] = contact;
     }
     // The same for all threads of the block.
     if numbered.all > 0u32 {
         sync_cube();
         if unit < PAIRS {
             for s in 0u32..numbered.all {
-                let at = s as usize;
-                if found[at * 2usize] == UNIT_POS {
-                    let its_key = found[at * 2usize + 1usize];
-                    let its_square = last::<C>(gaps[at]);
-                    let least = last::<C>(nearest[unit]);
-                    let before = contacts[unit];
-                    let mut replaces = false;
-                    if its_key != 0u32 {
-                        let comes_first = its_key < nearest_keys[unit];
-                        replaces = before == 0u32 || its_square < least || (its_square == least && comes_first);
-                        if before < comptime!(slots as u32) {
-                            found_keys[unit * slots + before as usize] = its_key;
-                        }
-                        contacts[unit] = before + 1u32;
-                    } else if before == 0u32 {
-                        replaces = least < C::new(0.0) || its_square < least;
-                    }
-                    if replaces {
-                        nearest[unit] = gaps[at];
-                        nearest_keys[unit] = its_key;
+                let at = s as usize * FOUND;
+                if found[at] == UNIT_POS {
+                    let its_feature = found[at + 1usize];
+                    let its_contact = found[at + 2usize];
+                    add_key(its_feature, unit * LISTS, found_counts, found_keys);
+                    if its_contact != 0u32 {
+                        add_key(its_contact, unit * LISTS + 1usize, found_counts, found_keys);
                     }
                 }
             }
@@ -130,8 +123,15 @@ fn take_nearest<C: Real>(
     }
 }
 
-/// Computes the nearest points of the items of this thread that passed, one a bit, see [`list_passed()`], of which there are so many, and takes their
-/// contacts. They are pairs of listed edges, or vertices, each with as many `parts` of the other grain. All threads of the block call it.
+/// Whether features at this squared distance \[m²\] are near; it is negative if it was not computed.
+#[cube]
+fn is_near<C: Real>(square: C, pair: usize, poses: &[Record<C>]) -> bool {
+    let bound = bound_of::<C>(pair, poses);
+    square >= C::new(0.0) && square < bound * bound
+}
+
+/// Computes the nearest points of the items of this thread that passed, one a bit, see [`list_passed()`], of which there are so many, and lists those that
+/// are near. They are pairs of listed edges, or vertices, each with as many `parts` of the other grain. All threads of the block call it.
 #[cube]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
 pub(super) fn compute_candidates<C: Real>(
@@ -150,12 +150,8 @@ pub(super) fn compute_candidates<C: Real>(
     first: &mut [u32],
     candidates: &mut [u32],
     found: &mut [u32],
-    gaps: &mut [Record<C>],
-    contacts: &mut [u32],
+    found_counts: &mut [u32],
     found_keys: &mut [u32],
-    nearest: &mut [Record<C>],
-    nearest_keys: &mut [u32],
-    #[comptime] slots: usize,
 ) {
     let unit = UNIT_POS as usize;
     let numbered = number_in_block(passed, counts, SEARCH_THREADS);
@@ -181,9 +177,8 @@ pub(super) fn compute_candidates<C: Real>(
                 }
             }
             if (reached >> (part % BITS)) & 1u32 == 1u32 {
-                let mut key = 0u32.runtime();
-                let mut square = C::new(-1.0);
-                let mut gap = Vector3::<C>::zero();
+                let mut feature = 0u32.runtime();
+                let mut contact = 0u32.runtime();
                 let mut pair = 0usize.runtime();
                 if is_own {
                     let candidate = candidates[unit];
@@ -195,33 +190,25 @@ pub(super) fn compute_candidates<C: Real>(
                         let e = lists[of_i + of_both % EDGES_LISTED];
                         let f = lists[of_i + EDGES_LISTED + places % EDGES_LISTED];
                         let points = nearest_of_edge_pair::<C>(e, f, pair, poses, shapes, words, numbers);
-                        key = points.key;
-                        square = points.square;
-                        gap = points.gap.plus(&Vector3::<C>::zero());
+                        if is_near::<C>(points.square, pair, poses) {
+                            feature = key_of(EDGES, e, f);
+                            contact = points.key;
+                        }
                     } else {
                         pair = pair_of_item(candidate, first);
                         let corner = seen_vertex::<C>(candidate - first[pair], pair, poses, shapes, words, numbers);
                         let points = nearest_to_part::<C>(&corner, part, pair, poses, words, numbers);
-                        key = points.key;
-                        square = points.square;
-                        gap = points.gap.plus(&Vector3::<C>::zero());
+                        if is_near::<C>(points.square, pair, poses) {
+                            if corner.is_of_j {
+                                feature = key_of(VERTEX_OF_J, part, corner.vertex);
+                            } else {
+                                feature = key_of(VERTEX_OF_I, corner.vertex, part);
+                            }
+                            contact = points.key;
+                        }
                     }
                 }
-                take_nearest::<C>(
-                    key,
-                    &gap,
-                    square,
-                    pair,
-                    poses,
-                    counts,
-                    found,
-                    gaps,
-                    contacts,
-                    found_keys,
-                    nearest,
-                    nearest_keys,
-                    slots,
-                );
+                take_features(feature, contact, pair, counts, found, found_counts, found_keys);
             }
             part += 1u32;
         }

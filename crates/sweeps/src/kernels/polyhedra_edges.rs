@@ -112,7 +112,7 @@ pub(super) fn list_edges<C: Real>(
     sync_cube();
 }
 
-/// Finds the contacts of the listed edges of i with those of j, in the pairs that are searched. All threads of the block call it.
+/// Finds the listed edges of i that are near those of j, in the pairs that are searched. All threads of the block call it.
 #[cube]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
 pub(super) fn search_listed_edges<C: Real>(
@@ -126,12 +126,8 @@ pub(super) fn search_listed_edges<C: Real>(
     first: &mut [u32],
     candidates: &mut [u32],
     found: &mut [u32],
-    gaps: &mut [Record<C>],
-    contacts: &mut [u32],
+    found_counts: &mut [u32],
     found_keys: &mut [u32],
-    nearest: &mut [Record<C>],
-    nearest_keys: &mut [u32],
-    #[comptime] slots: usize,
 ) {
     let unit = UNIT_POS as usize;
     let mut longest = 0u32.runtime();
@@ -198,12 +194,8 @@ pub(super) fn search_listed_edges<C: Real>(
                 first,
                 candidates,
                 found,
-                gaps,
-                contacts,
+                found_counts,
                 found_keys,
-                nearest,
-                nearest_keys,
-                slots,
             );
             from += SEARCH_BLOCK;
         }

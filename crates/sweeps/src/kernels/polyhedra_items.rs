@@ -5,7 +5,7 @@
 
 use super::bonds::quaternion;
 use crate::layout::{BITS, Record, last, load, record, xyz};
-use crate::shape_features::{Frame, feature_pair, seen, square_between_boxes};
+use crate::shape_features::{Frame, end_of_edges, feature_pair, seen, square_between_boxes};
 use crate::shape_search::{key_of_edges, key_of_vertex};
 use crate::shapes::{Shape, edge_end, end_of_edge, extent_along, height_over_part, nearest_on_part, part_of, shape_at, vertex_of};
 use cubecl::prelude::*;
@@ -13,7 +13,7 @@ use seixo_laws::nearest::nearest_of_edges;
 use seixo_laws::{Real, Vector3};
 
 /// Records of a pair that is searched: orientation of i seen from j; center of i seen from j, and the bound; what leaves out the vertices of i, see
-/// [`plane_of_i()`], and those of j; scale of i, scale of j, reach, and length of rounding errors.
+/// [`plane_of_i()`], and those of j; scale of i, scale of j, largest distance of a contact, and length of rounding errors.
 pub(super) const POSE: usize = 5;
 
 /// An axis along which two grains may be apart: the normal of a face.
@@ -49,7 +49,7 @@ pub(super) struct SeenVertex<C: Real> {
 pub(super) struct NearestPoints<C: Real> {
     /// Key of their contact; zero if there is none.
     pub key: u32,
-    /// Squared distance \[m²\]; negative if it was not computed.
+    /// Squared distance \[m²\]; negative if it is above the bound and was not computed.
     pub square: C,
     /// From the point of j to that of i, in the frame of j \[m\].
     pub gap: Vector3<C>,
@@ -64,7 +64,7 @@ pub(super) fn frame_of<C: Real>(pair: usize, poses: &[Record<C>]) -> Frame<C> {
     }
 }
 
-/// Features of a pair that are farther apart do not touch \[m\].
+/// Features of a pair that are farther apart are not looked for \[m\].
 #[cube]
 pub(super) fn bound_of<C: Real>(pair: usize, poses: &[Record<C>]) -> C {
     last::<C>(poses[pair * POSE + 1usize])
@@ -331,7 +331,7 @@ pub(super) fn square_to_edge<C: Real>(
     square_between_boxes::<C>(e1, e2, &f1, &f2)
 }
 
-/// The nearest points of an edge of i and an edge of j, if these are not nearly parallel.
+/// The nearest points of an edge of i and an edge of j. Parallel ones have no contact: an end of one is as near as any of its points.
 #[cube]
 pub(super) fn nearest_of_edge_pair<C: Real>(
     e: u32,
@@ -362,6 +362,14 @@ pub(super) fn nearest_of_edge_pair<C: Real>(
         square = feature.square;
         gap = feature.gap.plus(&Vector3::<C>::zero());
         key = key_of_edges::<C>(e, f, &e1, &e2, &f1, &f2, feature.square, reach, last::<C>(sizes));
+    } else {
+        for k in 0..4u32 {
+            let end = end_of_edges::<C>(k, &e1, &e2, &f1, &f2);
+            if square < C::new(0.0) || end.square < square {
+                square = end.square;
+                gap = end.gap.plus(&Vector3::<C>::zero());
+            }
+        }
     }
     NearestPoints::<C> { key, square, gap }
 }

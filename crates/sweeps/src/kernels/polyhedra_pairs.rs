@@ -1,4 +1,4 @@
-//! Forces of pairs with a polyhedral grain. [`super::polyhedra_search`] has written the keys of their contacts.
+//! Forces of pairs with a polyhedral grain. [`super::polyhedra_near`] has written the keys of their contacts.
 //!
 //! Few pairs touch, and these take many times as long as others. So the forces have a thread a contact. Each block takes as many pairs as it has threads,
 //! numbers their contacts, and computes as many at a time as it has threads. Then each thread adds those of its pair in the order of keys. So sums depend
@@ -112,7 +112,7 @@ pub(super) fn shape_pair<C: Coordinate<R>, R: Coordinate<R>>(
     }
 }
 
-/// Forces of the contacts that [`crate::kernels::polyhedra_search::search_shape_pairs()`] found. Each block takes as many pairs as it has threads, in this order;
+/// Forces of the contacts that [`crate::kernels::polyhedra_near::find_near_contacts()`] found. Each block takes as many pairs as it has threads, in this order;
 /// results of each pair are added to its `loads`. Histories are read from `old_keys` and `old_springs` and written to `springs`.
 ///
 /// If some pairs are `shared` with other subdomains, `member` marks ghost particles. The owner of a ghost computes the pair, too, so half of its powers

@@ -1,8 +1,11 @@
-//! Search for the contacts of pairs with a polyhedral grain.
+//! Search for the features of pairs with a polyhedral grain that may touch.
+//!
+//! A pair keeps the features that it found, as a neighbor list keeps grains, see [`super::polyhedra_near`]. As long as its grains have hardly moved, it is
+//! not searched. Then [`super::polyhedra_near::find_near_contacts()`] looks for contacts among the features that are kept.
 //!
 //! Few pairs may touch, few features of these are near, and threads that look for them one after the other find them at different times. So the threads
-//! of a block share the work as flat lists of equal items, whichever pairs they belong to. First a thread tests a pair, by spheres and support planes.
-//! Then the block takes the pairs that are left, some at a time:
+//! of a block share the work as flat lists of equal items, whichever pairs they belong to. First a thread tests a pair, by spheres, by its motion, and by
+//! support planes. Then the block takes the pairs that are left, some at a time:
 //!
 //! 1. An item is a face, with the least height of the other grain over it. The face with the largest one separates the pair, or gives the axis along
 //!    which the fewest features are near. Pairs that touched in the last step have the direction of their nearest contact, which is as good. They look
@@ -12,37 +15,35 @@
 //! 3. An item is a few edges. Those that are not beyond the support plane are listed by pair and grain.
 //! 4. An item is a listed edge of i, with all those of j. Pairs of edges whose boxes are near enough become candidates, as above.
 //!
-//! Bounds and criteria are those of [`crate::shape_search`], so both find the same contacts. Places in lists come from sums over the block, so they do not
-//! depend on which thread comes first. Keys are put in ascending order at the end.
+//! Bounds and criteria are those of [`crate::shape_search`], with a wider bound. Places in lists come from sums over the block, so they do not depend on
+//! which thread comes first. Keys are put in ascending order at the end.
 //!
 //! Blocks are small, so few threads wait at a barrier.
 
 pub use super::polyhedra_candidates::SEARCH_THREADS;
 
 use super::bonds::{quaternion, record_of};
-use super::polyhedra_blocks::number_in_block;
+use super::polyhedra_blocks::{RUN, number_in_block, place_of_pair};
 use super::polyhedra_candidates::{
-    EDGES_LISTED, PAIRS, SEARCH_BLOCK, SEARCH_COUNTS, SIZES, compute_candidates, largest_size, number_items, pair_of_item,
+    EDGES_LISTED, FOUND, LISTS, PAIRS, SEARCH_BLOCK, SEARCH_COUNTS, SIZES, compute_candidates, largest_size, number_items, pair_of_item,
 };
 use super::polyhedra_edges::{MARKS, list_edges, search_listed_edges};
 use super::polyhedra_items::{POSE, axis_of_face, bound_of, gap_over_face, is_near_vertex, outer_faces, plane_of_i, plane_of_j};
 use super::polyhedra_lists::PAIR_LOAD;
+use super::polyhedra_near::{KEPT, NEAR_POSE, STAYS, are_kept, margin_of, word_of_counts};
 use super::polyhedra_pairs::shape_pair;
 use super::{is_halted, raise};
 use crate::layout::{BITS, Record, four_numbers, last, record, xyz};
 use crate::motion::TOO_DEEP;
 use crate::periodic::PeriodicBoundaries;
-use crate::shape_features::{PairSizes, ShapePair, frame_of_i};
-use crate::shape_search::{Approach, approach_of, direction_along, extents_of, planes_meet, sizes_of_search};
+use crate::shape_features::{EDGES, KIND_BIT, PairSizes, ShapePair, frame_of_i};
+use crate::shape_search::{Approach, approach_of, extents_of, planes_meet, sizes_of_search, spheres_meet};
 use crate::shapes::shape_at;
 use cubecl::prelude::*;
 use seixo_laws::{Coordinate, Real, Vector3, near_vector};
 
 /// Pairs that a block tests.
 pub const SEARCH_PAIRS: usize = 64;
-
-/// Pairs that a block takes one after the other from the order of pairs.
-const RUN: usize = 4;
 
 /// Threads that put the keys of a pair in order.
 const SORTERS: usize = SEARCH_THREADS / PAIRS;
@@ -70,22 +71,13 @@ struct FarthestFace<C: Real> {
     gap: C,
 }
 
-/// A pair, and how it looks from afar.
+/// How a pair looks from afar.
 #[derive(CubeType, Clone, Copy, Debug)]
 struct FarPair<C: Real, R: Real> {
-    /// The pair.
-    pair: ShapePair<C, R>,
     /// Its sizes.
     sizes: PairSizes<C, R>,
     /// What a search takes from it first.
     approach: Approach<C>,
-}
-
-/// Place in the order of pairs of pair `unit` of those that this block tests. A block takes short runs of pairs from all over the order, as those that
-/// touched come first in it, and would be searched by few blocks.
-#[cube]
-fn place_of_pair(unit: usize) -> usize {
-    ((unit / RUN) * CUBE_COUNT + CUBE_POS) * RUN + unit % RUN
 }
 
 /// Looks for the face of each pair over which the other grain is highest. All threads of the block call it; `looks` says whether this thread has a pair
@@ -139,7 +131,7 @@ fn farthest_face<C: Real>(
     FarthestFace::<C> { face, gap: farthest }
 }
 
-/// Finds the contacts of vertices with convex parts in the pairs that are searched. All threads of the block call it; `is_searched` says whether the pair
+/// Finds the vertices that are near convex parts in the pairs that are searched. All threads of the block call it; `is_searched` says whether the pair
 /// of this thread is searched.
 #[cube]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -155,12 +147,8 @@ fn search_vertices<C: Real>(
     first: &mut [u32],
     candidates: &mut [u32],
     found: &mut [u32],
-    gaps: &mut [Record<C>],
-    contacts: &mut [u32],
+    found_counts: &mut [u32],
     found_keys: &mut [u32],
-    nearest: &mut [Record<C>],
-    nearest_keys: &mut [u32],
-    #[comptime] slots: usize,
 ) {
     let unit = UNIT_POS as usize;
     let mut own = 0u32.runtime();
@@ -201,48 +189,37 @@ fn search_vertices<C: Real>(
             first,
             candidates,
             found,
-            gaps,
-            contacts,
+            found_counts,
             found_keys,
-            nearest,
-            nearest_keys,
-            slots,
         );
         from += comptime!(SEARCH_BLOCK * BITS);
     }
 }
 
-/// Pair k as it looks from afar, along the direction of its load.
+/// A pair as it looks from afar, along its direction.
 #[cube]
-#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-fn far_pair<C: Coordinate<R>, R: Coordinate<R>>(
-    k: usize,
-    direction: &Vector3<R>,
-    pairs: &[u32],
-    shape: &[u32],
-    words: &[u32],
-    numbers: &[C],
-    position: &[Record<C>],
-    velocity: &[Record<R>],
-    spin: &[Record<R>],
-    orientation: &[Record<C>],
-    sides: &PeriodicBoundaries<C, R>,
-    #[comptime] kind: u32,
-) -> FarPair<C, R> {
-    let pair = shape_pair::<C, R>(k, pairs, shape, position, velocity, spin, orientation, direction, sides, kind);
-    let sizes = sizes_of_search::<C, R>(&pair, words, numbers);
-    let approach = approach_of::<C, R>(&pair, &sizes);
-    FarPair::<C, R> { pair, sizes, approach }
+fn far_pair<C: Coordinate<R>, R: Coordinate<R>>(pair: &ShapePair<C, R>, words: &[u32], numbers: &[C]) -> FarPair<C, R> {
+    let sizes = sizes_of_search::<C, R>(pair, words, numbers);
+    let approach = approach_of::<C, R>(pair, &sizes);
+    FarPair::<C, R> { sizes, approach }
 }
 
-/// Finds the contacts of pairs. Their keys are written to `keys`, with `slots` slots a pair, and their number to `loads`, see [`PAIR_LOAD`], where all
-/// forces are zero then. Blocks have [`SEARCH_THREADS`] threads, and take [`SEARCH_PAIRS`] of n pairs, in this order.
+/// The list of a pair that is kept: that of the features that are near, or that of its contacts if there are too many others.
+#[cube]
+fn list_of(pair: usize, found_counts: &mut [u32]) -> usize {
+    let mut list = pair * LISTS;
+    if found_counts[list] > comptime!(KEPT as u32) {
+        list += 1usize;
+    }
+    list
+}
+
+/// Finds the features of pairs that may touch, and keeps them in `near`, `near_counts` and `near_poses`, see [`super::polyhedra_near`]. Blocks have
+/// [`SEARCH_THREADS`] threads, and take [`SEARCH_PAIRS`] of n pairs, in this order. A pair whose features are kept already is left as it is.
 ///
-/// A word of `keys` and `loads` is written by one thread of a block: by that which tests its pair, or after all if the pair is searched.
+/// The direction in `loads` becomes the normal of the face that separates a pair best, if one does so better.
 ///
-/// The direction of a pair in contact is that of its nearest contact.
-///
-/// A pair with contacts for which there are too few slots raises the flag of a too deep overlap.
+/// A pair with more contacts than can be kept raises the flag of a too deep overlap.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn search_shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
@@ -255,13 +232,14 @@ pub fn search_shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
     velocity: &[Record<R>],
     spin: &[Record<R>],
     orientation: &[Record<C>],
-    keys: &mut [u32],
+    near: &mut [u32],
+    near_counts: &mut [u32],
+    near_poses: &mut [Record<C>],
     loads: &mut [Record<R>],
     flags: &mut [u32],
     sides: &PeriodicBoundaries<C, R>,
     n: u32,
     parity: u32,
-    #[comptime] slots: usize,
     #[comptime] kind: u32,
 ) {
     let mut searched = Shared::<[u32]>::new_slice(SEARCH_PAIRS);
@@ -273,16 +251,13 @@ pub fn search_shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
     let mut counts = Shared::<[u32]>::new_slice(SEARCH_COUNTS);
     let mut first = Shared::<[u32]>::new_slice(PAIRS + 1);
     let mut candidates = Shared::<[u32]>::new_slice(SEARCH_THREADS);
-    let mut found = Shared::<[u32]>::new_slice(SEARCH_THREADS * 2);
-    let mut gaps = Shared::<[Record<C>]>::new_slice(SEARCH_THREADS);
+    let mut found = Shared::<[u32]>::new_slice(SEARCH_THREADS * FOUND);
     let mut marks = Shared::<[u32]>::new_slice(PAIRS * 2 * MARKS);
     let mut lists = Shared::<[u32]>::new_slice(PAIRS * 2 * EDGES_LISTED);
     let mut lengths = Shared::<[u32]>::new_slice(PAIRS * 2);
-    let mut contacts = Shared::<[u32]>::new_slice(PAIRS);
     let mut indices = Shared::<[u32]>::new_slice(PAIRS);
-    let mut found_keys = Shared::<[u32]>::new_slice(comptime!(PAIRS * slots));
-    let mut nearest = Shared::<[Record<C>]>::new_slice(PAIRS);
-    let mut nearest_keys = Shared::<[u32]>::new_slice(PAIRS);
+    let mut found_counts = Shared::<[u32]>::new_slice(PAIRS * LISTS);
+    let mut found_keys = Shared::<[u32]>::new_slice(PAIRS * LISTS * KEPT);
     let unit = UNIT_POS as usize;
     if !is_halted(flags, parity) {
         // The pairs to be searched, and how far their grains reach toward each other.
@@ -290,48 +265,35 @@ pub fn search_shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
         let mut tests = 0usize.runtime();
         while tests < SEARCH_PAIRS {
             let place = place_of_pair(tests + unit);
-            let mut is_near = 0u32.runtime();
+            let mut is_left = 0u32.runtime();
             let mut index = 0u32.runtime();
             let mut low = C::new(0.0);
             let mut high = C::new(0.0);
             if place < n as usize {
                 index = order[place];
                 let k = index as usize;
-                let at = k * PAIR_LOAD;
-                let direction = xyz::<R>(loads[at + 3usize]);
-                let far = far_pair::<C, R>(
-                    k,
-                    &direction,
-                    pairs,
-                    shape,
-                    words,
-                    numbers,
-                    position,
-                    velocity,
-                    spin,
-                    orientation,
-                    sides,
-                    kind,
-                );
-                if far.approach.spheres_meet {
-                    let extents = extents_of::<C, R>(&far.pair, &far.approach, words, numbers);
-                    if planes_meet::<C>(&far.approach, &extents) {
-                        is_near = 1u32;
-                        low = extents.low_i;
-                        high = extents.high_j;
+                let direction = xyz::<R>(loads[k * PAIR_LOAD + 3usize]);
+                let pair = shape_pair::<C, R>(k, pairs, shape, position, velocity, spin, orientation, &direction, sides, kind);
+                let mut has_features = false;
+                // Most pairs end here, so these tests come before all that needs the shapes.
+                if spheres_meet::<C, R>(&pair) {
+                    has_features = are_kept::<C, R>(k, &pair, near_counts, near_poses);
+                    if !has_features {
+                        let far = far_pair::<C, R>(&pair, words, numbers);
+                        let extents = extents_of::<C, R>(&pair, &far.approach, words, numbers);
+                        if planes_meet::<C>(&far.approach, &extents) {
+                            is_left = 1u32;
+                            low = extents.low_i;
+                            high = extents.high_j;
+                        }
                     }
                 }
-                if is_near == 0u32 {
-                    let nothing = Record::<R>::new(R::new(0.0));
-                    loads[at] = nothing;
-                    loads[at + 1usize] = nothing;
-                    loads[at + 2usize] = nothing;
-                    loads[at + 3usize] = record::<R>(&direction, R::new(-1.0));
-                    keys[k * slots] = 0u32;
+                if !has_features && is_left == 0u32 {
+                    near_counts[k] = 0u32;
                 }
             }
-            let numbered = number_in_block(is_near, &mut counts, SEARCH_THREADS);
-            if is_near == 1u32 {
+            let numbered = number_in_block(is_left, &mut counts, SEARCH_THREADS);
+            if is_left == 1u32 {
                 let to = (all + numbered.before) as usize;
                 searched[to] = index;
                 planes[to * 2usize] = low;
@@ -350,43 +312,35 @@ pub fn search_shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
             let mut looks = false;
             let mut gap = C::new(0.0);
             if unit < PAIRS {
-                contacts[unit] = 0u32;
-                nearest[unit] = record::<C>(&Vector3::<C>::zero(), C::new(-1.0));
-                nearest_keys[unit] = 0u32;
+                found_counts[unit * LISTS] = 0u32;
+                found_counts[unit * LISTS + 1usize] = 0u32;
             }
             if is_own {
                 let k = searched[turn] as usize;
                 let direction = xyz::<R>(loads[k * PAIR_LOAD + 3usize]);
-                let far = far_pair::<C, R>(
-                    k,
-                    &direction,
-                    pairs,
-                    shape,
-                    words,
-                    numbers,
-                    position,
-                    velocity,
-                    spin,
-                    orientation,
-                    sides,
-                    kind,
-                );
-                let view = frame_of_i::<C, R>(&far.pair);
+                let pair = shape_pair::<C, R>(k, pairs, shape, position, velocity, spin, orientation, &direction, sides, kind);
+                let far = far_pair::<C, R>(&pair, words, numbers);
+                let view = frame_of_i::<C, R>(&pair);
                 let at = unit * POSE;
                 let low = far.approach.center_i + planes[turn * 2usize];
                 let high = planes[turn * 2usize + 1usize];
                 let bound = far.approach.bound;
-                poses[at] = record_of::<C>(&view.orientation);
-                poses[at + 1usize] = record::<C>(&view.center, bound);
-                poses[at + 4usize] = four_numbers::<C>(far.pair.i.scale, far.pair.j.scale, far.sizes.reach, far.sizes.nothing);
+                let turn_of_i = record_of::<C>(&view.orientation);
+                poses[at] = turn_of_i;
+                poses[at + 1usize] = record::<C>(&view.center, bound + margin_of::<C>(pair.i.scale, pair.j.scale));
+                // Looser than the criteria of the kernel that finds contacts among these, by more than rounding errors.
+                let nothing = C::new(0.5) * far.sizes.nothing;
+                poses[at + 4usize] = four_numbers::<C>(pair.i.scale, pair.j.scale, bound, nothing);
+                near_poses[k * NEAR_POSE] = turn_of_i;
+                near_poses[k * NEAR_POSE + 1usize] = record::<C>(&view.center, C::new(0.0));
                 let of_i = plane_of_i::<C>(&far.approach.axis_j, high, unit, &poses);
                 let of_j = plane_of_j::<C>(&far.approach.axis_j, low, unit, &poses);
                 poses[at + 2usize] = of_i;
                 poses[at + 3usize] = of_j;
                 gap = low - high;
                 looks = last::<R>(loads[k * PAIR_LOAD]) == R::new(0.0) || bound - gap > C::new(THICK) * bound;
-                shapes[unit * 2usize] = far.pair.i.shape;
-                shapes[unit * 2usize + 1usize] = far.pair.j.shape;
+                shapes[unit * 2usize] = pair.i.shape;
+                shapes[unit * 2usize + 1usize] = pair.j.shape;
                 indices[unit] = k as u32;
             }
             sync_cube();
@@ -437,12 +391,8 @@ pub fn search_shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
                 &mut first,
                 &mut candidates,
                 &mut found,
-                &mut gaps,
-                &mut contacts,
+                &mut found_counts,
                 &mut found_keys,
-                &mut nearest,
-                &mut nearest_keys,
-                slots,
             );
             // Lists have room for some edges of each grain, so they are taken in turns.
             let most_i = largest_size(&most, 1usize);
@@ -476,12 +426,8 @@ pub fn search_shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
                         &mut first,
                         &mut candidates,
                         &mut found,
-                        &mut gaps,
-                        &mut contacts,
+                        &mut found_counts,
                         &mut found_keys,
-                        &mut nearest,
-                        &mut nearest_keys,
-                        slots,
                     );
                     start_j += comptime!(EDGES_LISTED as u32);
                 }
@@ -491,40 +437,38 @@ pub fn search_shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
 
             // Keys in ascending order: each goes behind those that are smaller.
             let sorted = unit / SORTERS;
-            let listed = min(contacts[sorted], comptime!(slots as u32)) as usize;
-            let mut slot = unit % SORTERS;
-            while slot < listed {
-                let key = found_keys[sorted * slots + slot];
+            let its_list = list_of(sorted, &mut found_counts);
+            let listed = min(found_counts[its_list], comptime!(KEPT as u32)) as usize;
+            let mut place = unit % SORTERS;
+            while place < listed {
+                let key = found_keys[its_list * KEPT + place];
                 let mut rank = 0usize.runtime();
                 for d in 0..listed {
-                    if found_keys[sorted * slots + d] < key {
+                    if found_keys[its_list * KEPT + d] < key {
                         rank += 1usize;
                     }
                 }
-                keys[indices[sorted] as usize * slots + rank] = key;
-                slot += SORTERS;
+                near[indices[sorted] as usize * KEPT + rank] = key;
+                place += SORTERS;
             }
             if is_own {
-                let k = indices[unit] as usize;
-                let at = k * PAIR_LOAD;
-                let contacts_here = contacts[unit];
-                let points = nearest[unit];
-                let mut direction = xyz::<R>(loads[at + 3usize]);
-                if last::<C>(points) >= C::new(0.0) {
-                    let turn_j = quaternion::<C>(orientation[pairs[k * 2usize + 1usize] as usize]);
-                    direction = direction_along::<C, R>(&xyz::<C>(points), &turn_j);
+                let list = list_of(unit, &mut found_counts);
+                let features = min(found_counts[list], comptime!(KEPT as u32));
+                let mut edges = 0u32.runtime();
+                for d in 0u32..features {
+                    if found_keys[list * KEPT + d as usize] >> KIND_BIT == EDGES {
+                        edges += 1u32;
+                    }
                 }
-                let nothing = Record::<R>::new(R::new(0.0));
-                loads[at] = record::<R>(&Vector3::<R>::zero(), R::counted(contacts_here));
-                loads[at + 1usize] = nothing;
-                loads[at + 2usize] = nothing;
-                loads[at + 3usize] = record::<R>(&direction, R::new(-1.0));
-                if contacts_here < comptime!(slots as u32) {
-                    keys[k * slots + contacts_here as usize] = 0u32;
+                let mut mark = STAYS.runtime();
+                if list > unit * LISTS {
+                    // Its contacts are those of this step alone.
+                    mark = 0u32;
+                    if found_counts[list] > features {
+                        raise(flags, parity, TOO_DEEP);
+                    }
                 }
-                if contacts_here > comptime!(slots as u32) {
-                    raise(flags, parity, TOO_DEEP);
-                }
+                near_counts[indices[unit] as usize] = word_of_counts(features - edges, edges) | mark;
             }
             sync_cube();
             begin += comptime!(PAIRS as u32);

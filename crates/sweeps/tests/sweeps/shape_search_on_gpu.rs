@@ -1,4 +1,5 @@
-//! The kernel that searches pairs of polyhedral grains finds the contacts that the search of a CPU finds, through wgpu as in `gpu_equals_native.rs`.
+//! The kernels that search pairs of polyhedral grains find the contacts that the search of a CPU finds, through wgpu as in `gpu_equals_native.rs`.
+//! Features that are kept over steps change none of them.
 
 #![allow(
     unsafe_code,
@@ -13,6 +14,7 @@ use seixo_laws::vector::Vector3Launch;
 use seixo_laws::{Coordinate, Quaternion, Real, Vector3};
 use seixo_sweeps::kernels::FLAGS;
 use seixo_sweeps::kernels::polyhedra_lists::PAIR_LOAD;
+use seixo_sweeps::kernels::polyhedra_near::{KEPT, NEAR_POSE, NEAR_THREADS, find_near_contacts, motion_since};
 use seixo_sweeps::kernels::polyhedra_search::{SEARCH_THREADS, search_shape_pairs, search_threads};
 use seixo_sweeps::layout::RECORD;
 use seixo_sweeps::periodic::{OPEN, PeriodicBoundariesLaunch};
@@ -92,6 +94,16 @@ impl Solid {
             })
             .collect();
         Solid::convex((0..6).map(tip).collect(), edges.filter(|[a, b]| a / 2 != b / 2).collect(), &faces)
+    }
+
+    /// A thin box of these half edges.
+    fn rod([x, y, z]: [f64; 3]) -> Solid {
+        let cube = Solid::cube([0.0; 3], 1.0);
+        let vertices = cube.vertices.iter().map(|corner| [corner[0] * x, corner[1] * y, corner[2] * z]);
+        Solid {
+            vertices: vertices.collect(),
+            ..cube
+        }
     }
 
     /// A prism whose edges do not fit into the lists of the kernel.
@@ -252,32 +264,83 @@ fn in_precision<C: Coordinate<R>, R: Real>(
     }
 }
 
+/// How pairs move: each on a straight line, while both grains rotate about axes of their own. In the middle of their path they are where they were made.
+struct Path {
+    steps: usize,
+    /// Shift in a step \[m\].
+    shift: f64,
+    /// Angles by which i and j rotate in a step \[rad\].
+    turns: [f64; 2],
+}
+
+/// Two steps in which nothing moves.
+const AT_REST: Path = Path {
+    steps: 2,
+    shift: 0.0,
+    turns: [0.0; 2],
+};
+
+/// Some steps within the margin of the features that are kept, which is 0.036 m.
+const SLOW: Path = Path {
+    steps: 24,
+    shift: 0.0015,
+    turns: [0.002, 0.001],
+};
+
+impl Path {
+    /// Pair k in this step.
+    fn at(&self, step: usize, k: usize, pair: &ShapePair<f64, f64>) -> ShapePair<f64, f64> {
+        let mut random = numbers_from(1000 + k as u64);
+        let mut any_direction = || {
+            let along = vector(&mut random);
+            along.times(1.0 / along.length())
+        };
+        let [along, axis_i, axis_j] = [any_direction(), any_direction(), any_direction()];
+        let steps = step as f64 - 0.5 * (self.steps - 1) as f64;
+        let mut moved = *pair;
+        moved.apart = pair.apart.plus(&along.times(self.shift * steps));
+        moved.i.orientation = rotation(axis_i.times(self.turns[0] * steps)).after(&pair.i.orientation);
+        moved.j.orientation = rotation(axis_j.times(self.turns[1] * steps)).after(&pair.j.orientation);
+        moved
+    }
+}
+
 /// What a comparison of the two searches found.
 #[derive(Debug, Default)]
 struct Compared {
-    /// Pairs for which the kernel finds other contacts than a CPU, in either of two steps.
+    /// In how many steps the kernels find other contacts of a pair than a CPU.
     differing: usize,
-    /// Pairs in contact, and those of them with a union.
+    /// Pairs in contact in the first step, and those of them with a union.
     touching: usize,
     unions: usize,
-    /// Contacts of each kind.
+    /// Contacts of each kind in the first step.
     kinds: [usize; 4],
+    /// How often a pair in contact was looked at with the features of an earlier step, and how often they were looked for, after the first step.
+    kept: usize,
+    searched: usize,
 }
 
 impl Compared {
-    /// Number of varied pairs that differ, among enough that are in contact, and apart.
+    /// In how many steps varied pairs differ, if enough are in contact, and apart.
     #[track_caller]
     fn differing_of_varied(&self) -> usize {
         let are_enough = self.touching > PAIRS / 4 && self.touching < PAIRS - PAIRS / 8 && self.unions > 20;
         assert!(are_enough && self.kinds[1..].iter().all(|&contacts| contacts > 20), "{self:?}");
         self.differing
     }
+
+    /// Asserts that features were kept in most steps, and looked for in some.
+    #[track_caller]
+    fn assert_kept(&self) {
+        assert!(self.kept > self.searched && self.searched > 20, "{self:?}");
+    }
 }
 
-/// Compares the search of the kernel with that of a CPU. The direction of a pair in contact is that of its nearest points, and has the same bits whichever
-/// direction the pair began with.
+/// Compares the search of the kernels with that of a CPU along a path. The direction of a pair in contact is that of its nearest points, and has the same
+/// bits whichever direction the pair began with.
 fn compared<C: Coordinate<R> + Pod, R: Coordinate<R> + Pod>(
     of_pairs: Pairs,
+    path: &Path,
     place: impl Fn(f64) -> C + Copy,
     number: impl Fn(f64) -> R + Copy,
     wide: impl Fn(R) -> f64 + Copy,
@@ -288,41 +351,14 @@ fn compared<C: Coordinate<R> + Pod, R: Coordinate<R> + Pod>(
         all: pairs,
     } = of_pairs;
     let numbers: Vec<C> = numbers.into_iter().map(place).collect();
-    let (mut expected, mut along) = (Vec::new(), Vec::new());
-    let mut counted = Compared::default();
-    for pair in &pairs {
-        let mut keys = vec![0u32; SLOTS + 1];
-        let of_pair = in_precision::<C, R>(pair, place, number);
-        let found = find_contacts::<C, R>(&of_pair, &words, &numbers, 0, SLOTS as u32, &mut keys);
-        let contacts = found.contacts as usize;
-        along.push([found.direction.x, found.direction.y, found.direction.z].map(wide));
-        assert!(contacts < SLOTS, "{contacts} contacts");
-        keys.truncate(contacts);
-        keys.iter().for_each(|key| counted.kinds[(key >> 30) as usize] += 1);
-        counted.touching += usize::from(contacts > 0);
-        counted.unions += usize::from(contacts > 0 && [pair.i.shape, pair.j.shape].contains(&UNION));
-        expected.push(keys);
-    }
-
-    // The grains of pair k are 2k and 2k + 1; the second is at the origin.
-    let (mut positions, mut orientations, mut velocities, mut shapes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let count = pairs.len();
     let mut loads = vec![number(0.0); count * LOAD];
     for (pair, load) in pairs.iter().zip(loads.chunks_exact_mut(LOAD)) {
-        let of_pair = in_precision::<C, R>(pair, place, number);
-        for (at, grain) in [(of_pair.apart, of_pair.i), (Vector3::<C>::zero(), of_pair.j)] {
-            positions.extend([at.x, at.y, at.z, grain.scale]);
-            let turn = grain.orientation;
-            orientations.extend([turn.w, turn.x, turn.y, turn.z]);
-            velocities.extend([number(0.0), number(0.0), number(0.0), grain.mass]);
-            shapes.push(grain.shape);
-        }
-        let direction = of_pair.direction;
+        let direction = in_precision::<C, R>(pair, place, number).direction;
         load[3 * RECORD..][..3].copy_from_slice(&[direction.x, direction.y, direction.z]);
     }
     let ends: Vec<u32> = (0..2 * count as u32).collect();
     let order: Vec<u32> = (0..count as u32).rev().collect();
-    let spins = vec![number(0.0); velocities.len()];
 
     let client = client();
     let upload = |bytes: &[u8]| client.create_from_slice(bytes);
@@ -331,44 +367,117 @@ fn compared<C: Coordinate<R> + Pod, R: Coordinate<R> + Pod>(
     let keys = upload(bytemuck::cast_slice(&vec![7u32; count * SLOTS]));
     let loads = upload(bytemuck::cast_slice(&loads));
     let flags = upload(bytemuck::cast_slice(&[0u32; FLAGS]));
-    let mut differs = vec![false; count];
+    let near = upload(bytemuck::cast_slice(&vec![7u32; count * KEPT]));
+    let near_counts = upload(bytemuck::cast_slice(&vec![0u32; count]));
+    let near_poses = upload(bytemuck::cast_slice(&vec![place(0.0); count * NEAR_POSE * RECORD]));
+    let [ends_there, order_there, words_there] = [&ends, &order, &words].map(|items| upload(bytemuck::cast_slice(items)));
+    let numbers_there = upload(bytemuck::cast_slice(&numbers));
+    let mut counted = Compared::default();
     let mut before: Vec<Option<[f64; 3]>> = vec![None; count];
-    // The second step has the directions that the first one found.
-    for _ in 0..2 {
+    let mut poses_before = Vec::new();
+    // The steps after the first one have the directions and features that those before found.
+    for step in 0..path.steps {
+        // The grains of pair k are 2k and 2k + 1; the second is at the origin.
+        let (mut positions, mut orientations, mut velocities, mut shapes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut expected, mut along) = (Vec::new(), Vec::new());
+        for (k, pair) in pairs.iter().enumerate() {
+            let of_pair = in_precision::<C, R>(&path.at(step, k, pair), place, number);
+            for (at, grain) in [(of_pair.apart, of_pair.i), (Vector3::<C>::zero(), of_pair.j)] {
+                positions.extend([at.x, at.y, at.z, grain.scale]);
+                let turn = grain.orientation;
+                orientations.extend([turn.w, turn.x, turn.y, turn.z]);
+                velocities.extend([number(0.0), number(0.0), number(0.0), grain.mass]);
+                shapes.push(grain.shape);
+            }
+            let mut keys = vec![0u32; SLOTS + 1];
+            let found = find_contacts::<C, R>(&of_pair, &words, &numbers, 0, SLOTS as u32, &mut keys);
+            let contacts = found.contacts as usize;
+            along.push([found.direction.x, found.direction.y, found.direction.z].map(wide));
+            assert!(contacts < SLOTS, "{contacts} contacts");
+            keys.truncate(contacts);
+            if step == 0 {
+                keys.iter().for_each(|key| counted.kinds[(key >> 30) as usize] += 1);
+                counted.touching += usize::from(contacts > 0);
+                counted.unions += usize::from(contacts > 0 && [pair.i.shape, pair.j.shape].contains(&UNION));
+            }
+            expected.push(keys);
+        }
+        let spins = vec![number(0.0); velocities.len()];
+        let [positions_there, orientations_there] = [&positions, &orientations].map(|items| upload(bytemuck::cast_slice(&items[..])));
+        let [velocities_there, spins_there] = [&velocities, &spins].map(|items| upload(bytemuck::cast_slice(&items[..])));
+        let shapes_there = upload(bytemuck::cast_slice(&shapes));
         let zeros = || Vector3Launch::<C>::new(place(0.0), place(0.0), place(0.0));
-        let slide = Vector3Launch::<R>::new(number(0.0), number(0.0), number(0.0));
+        let slide = || Vector3Launch::<R>::new(number(0.0), number(0.0), number(0.0));
         search_shape_pairs::launch::<R, C>(
             &client,
             CubeCount::Static((search_threads(count) / SEARCH_THREADS) as u32, 1, 1),
             CubeDim::new_1d(SEARCH_THREADS as u32),
-            argument(upload(bytemuck::cast_slice(&ends)), ends.len()),
-            argument(upload(bytemuck::cast_slice(&order)), order.len()),
-            argument(upload(bytemuck::cast_slice(&shapes)), shapes.len()),
-            argument(upload(bytemuck::cast_slice(&words)), words.len()),
-            argument(upload(bytemuck::cast_slice(&numbers)), numbers.len()),
-            argument(upload(bytemuck::cast_slice(&positions)), positions.len() / RECORD),
-            argument(upload(bytemuck::cast_slice(&velocities)), velocities.len() / RECORD),
-            argument(upload(bytemuck::cast_slice(&spins)), spins.len() / RECORD),
-            argument(upload(bytemuck::cast_slice(&orientations)), orientations.len() / RECORD),
+            argument(ends_there.clone(), ends.len()),
+            argument(order_there.clone(), order.len()),
+            argument(shapes_there.clone(), shapes.len()),
+            argument(words_there.clone(), words.len()),
+            argument(numbers_there.clone(), numbers.len()),
+            argument(positions_there.clone(), positions.len() / RECORD),
+            argument(velocities_there.clone(), velocities.len() / RECORD),
+            argument(spins_there.clone(), spins.len() / RECORD),
+            argument(orientations_there.clone(), orientations.len() / RECORD),
+            argument(near.clone(), count * KEPT),
+            argument(near_counts.clone(), count),
+            argument(near_poses.clone(), count * NEAR_POSE),
+            argument(loads.clone(), count * PAIR_LOAD),
+            argument(flags.clone(), FLAGS),
+            PeriodicBoundariesLaunch::<C, R>::new(zeros(), zeros(), zeros(), zeros(), slide()),
+            count as u32,
+            0,
+            OPEN,
+        );
+        find_near_contacts::launch::<R, C>(
+            &client,
+            CubeCount::Static(count.div_ceil(NEAR_THREADS) as u32, 1, 1),
+            CubeDim::new_1d(NEAR_THREADS as u32),
+            argument(ends_there.clone(), ends.len()),
+            argument(order_there.clone(), order.len()),
+            argument(shapes_there, shapes.len()),
+            argument(words_there.clone(), words.len()),
+            argument(numbers_there.clone(), numbers.len()),
+            argument(positions_there, positions.len() / RECORD),
+            argument(velocities_there, velocities.len() / RECORD),
+            argument(spins_there, spins.len() / RECORD),
+            argument(orientations_there, orientations.len() / RECORD),
+            argument(near.clone(), count * KEPT),
+            argument(near_counts.clone(), count),
             argument(keys.clone(), count * SLOTS),
             argument(loads.clone(), count * PAIR_LOAD),
             argument(flags.clone(), FLAGS),
-            PeriodicBoundariesLaunch::<C, R>::new(zeros(), zeros(), zeros(), zeros(), slide),
+            PeriodicBoundariesLaunch::<C, R>::new(zeros(), zeros(), zeros(), zeros(), slide()),
             count as u32,
             0,
             SLOTS,
             OPEN,
         );
-        let [key_bytes, load_bytes] =
-            [&keys, &loads].map(|handle| client.read_one(handle.clone()).expect("the device returns its results"));
+        let [key_bytes, load_bytes, pose_bytes] =
+            [&keys, &loads, &near_poses].map(|handle| client.read_one(handle.clone()).expect("the device returns its results"));
         let found: Vec<u32> = bytemuck::pod_collect_to_vec(&key_bytes);
         let counts: Vec<R> = bytemuck::pod_collect_to_vec(&load_bytes);
+        let poses: Vec<u8> = bytemuck::pod_collect_to_vec(&pose_bytes);
+        let bytes_of_pose = NEAR_POSE * RECORD * size_of::<C>();
         for (k, expected) in expected.iter().enumerate() {
             let contacts = wide(counts[k * LOAD + 3]) as usize;
             let found = &found[k * SLOTS..][..SLOTS];
             assert!(contacts < SLOTS && found[contacts] == 0, "pair {k}: {contacts} of {found:?}");
-            differs[k] |= found[..contacts] != expected[..];
-            if contacts > 0 && !differs[k] {
+            let differs = found[..contacts] != expected[..];
+            counted.differing += usize::from(differs);
+            if contacts == 0 || differs {
+                continue;
+            }
+            if step > 0 {
+                let of_pair = k * bytes_of_pose..(k + 1) * bytes_of_pose;
+                let is_kept = poses[of_pair.clone()] == poses_before[of_pair];
+                counted.kept += usize::from(is_kept);
+                counted.searched += usize::from(!is_kept);
+            }
+            // Deep in a path cores may meet, where no direction is that of the nearest points.
+            if path.shift == 0.0 && path.turns == [0.0; 2] {
                 let direction = [12, 13, 14].map(|at| wide(counts[k * LOAD + at]));
                 let cosine: f64 = (0..3).map(|axis| direction[axis] * along[k][axis]).sum();
                 assert!(cosine > 0.9999, "pair {k}: {direction:?} instead of {:?}", along[k]);
@@ -379,35 +488,36 @@ fn compared<C: Coordinate<R> + Pod, R: Coordinate<R> + Pod>(
                 );
             }
         }
+        poses_before = poses;
     }
-    counted.differing = differs.into_iter().filter(|&differs| differs).count();
     counted
 }
 
 #[test]
 fn a_search_in_single_precision() {
     // Devices round products and sums otherwise. In this precision that may decide about a contact that just begins or ends.
-    let found = compared::<f32, f32>(Pairs::varied(), |x| x as f32, |x| x as f32, f64::from);
+    let found = compared::<f32, f32>(Pairs::varied(), &AT_REST, |x| x as f32, |x| x as f32, f64::from);
     let differing = found.differing_of_varied();
-    assert!(differing <= PAIRS / 100, "{differing} of {PAIRS} pairs");
+    let all = AT_REST.steps * PAIRS;
+    assert!(differing <= all / 100, "{differing} of {all}");
 }
 
 #[test]
 fn a_search_in_mixed_precision() {
-    let found = compared::<f64, f32>(Pairs::varied(), |x| x, |x| x as f32, f64::from);
+    let found = compared::<f64, f32>(Pairs::varied(), &AT_REST, |x| x, |x| x as f32, f64::from);
     assert_eq!(found.differing_of_varied(), 0);
 }
 
 #[test]
 fn a_search_in_double_precision() {
-    let found = compared::<f64, f64>(Pairs::varied(), |x| x, |x| x, |x| x);
+    let found = compared::<f64, f64>(Pairs::varied(), &AT_REST, |x| x, |x| x, |x| x);
     assert_eq!(found.differing_of_varied(), 0);
 }
 
 #[test]
 fn a_search_of_more_vertices_than_a_block_tests_at_once() {
     let pebbles = Pairs::of(&[Solid::pebble()], 12, 2e-3);
-    let found = compared::<f64, f32>(pebbles, |x| x, |x| x as f32, f64::from);
+    let found = compared::<f64, f32>(pebbles, &AT_REST, |x| x, |x| x as f32, f64::from);
     // Any four of them have 1200 vertices.
     assert!(found.touching > 4 && found.differing == 0, "{found:?}");
 }
@@ -421,6 +531,67 @@ fn a_search_of_unions_of_more_parts_than_a_word_has_bits() {
         Solid::cube([radius * angle.cos(), radius * angle.sin(), height].map(|x| 0.7 * x), 0.1)
     };
     let union = (1..40).fold(cube(0), |union, k| union.with(cube(k)));
-    let found = compared::<f64, f32>(Pairs::of(&[union], 5, 2e-3), |x| x, |x| x as f32, f64::from);
+    let found = compared::<f64, f32>(Pairs::of(&[union], 5, 2e-3), &AT_REST, |x| x, |x| x as f32, f64::from);
     assert!(found.touching > 2 && found.differing == 0, "{found:?}");
+}
+
+#[test]
+fn features_that_are_kept_in_single_precision() {
+    let found = compared::<f32, f32>(Pairs::varied(), &SLOW, |x| x as f32, |x| x as f32, f64::from);
+    found.assert_kept();
+    // As above, in each step.
+    let (differing, all) = (found.differing, SLOW.steps * PAIRS);
+    assert!(differing <= all / 100, "{differing} of {all}");
+}
+
+#[test]
+fn features_that_are_kept_in_mixed_precision() {
+    let found = compared::<f64, f32>(Pairs::varied(), &SLOW, |x| x, |x| x as f32, f64::from);
+    found.assert_kept();
+    assert_eq!(found.differing, 0);
+}
+
+#[test]
+fn features_of_long_grains_that_rotate_alone() {
+    // Their ends move by 0.01 m a step, while their centers rest.
+    let turning = Path {
+        steps: 16,
+        shift: 0.0,
+        turns: [0.01, 0.0],
+    };
+    let rods = Pairs::of(&[Solid::rod([0.9, 0.04, 0.05])], 120, 0.02);
+    let found = compared::<f64, f32>(rods, &turning, |x| x, |x| x as f32, f64::from);
+    assert!(found.touching > 40 && found.kept > 200 && found.searched > 20, "{found:?}");
+    assert_eq!(found.differing, 0);
+}
+
+#[test]
+fn features_of_pairs_that_move_by_more_than_the_margin() {
+    // Centers shift by 0.04 m a step.
+    let fast = Path {
+        steps: 4,
+        shift: 0.04,
+        turns: [0.02, 0.0],
+    };
+    let found = compared::<f64, f32>(Pairs::varied(), &fast, |x| x, |x| x as f32, f64::from);
+    assert!(found.searched > 100 && found.kept == 0, "{found:?}");
+    assert_eq!(found.differing, 0);
+}
+
+#[test]
+fn no_point_moves_by_more_than_the_bound() {
+    let mut random = numbers_from(5);
+    let mut most = 0.0f64;
+    for trial in 0..2000 {
+        let before = rotation(vector(&mut random).times(3.0));
+        let (axis, shift) = (vector(&mut random), vector(&mut random).times(0.1));
+        let angle = [1e-3, 0.1, 1.0, 3.0][trial % 4];
+        let after = rotation(axis.times(angle / axis.length())).after(&before);
+        let tip = vector(&mut random);
+        let way = after.to_space(&tip).plus(&shift).minus(&before.to_space(&tip));
+        let bound = motion_since::<f64>(&after, &shift, &before, &Vector3::zero(), tip.length());
+        most = most.max(way.length() / bound);
+    }
+    // Rounding of f64. A bound that is much wider would keep features for fewer steps.
+    assert!(most < 1.0 + 1e-12 && most > 0.95, "{most}");
 }

@@ -2,7 +2,7 @@
 
 use super::super::neighbor_lists::make_room;
 use super::super::{GpuGrains, Number, Rows, WallRows, make_room_for_sums};
-use super::{CONTACTS, GpuShapes, Slots, contact_cubes, wall_cubes};
+use super::{CONTACTS, GpuShapes, NearFeatures, Slots, contact_cubes, wall_cubes};
 use crate::polyhedra::SLOTS;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
 use seixo_laws::Coordinate;
@@ -10,6 +10,7 @@ use seixo_sweeps::kernels::polyhedra_lists::{
     PAIR_LOAD, WALL_LOAD, carry_shape_pairs, carry_shape_walls, count_shape_pairs, drop_shape_pairs, list_shape_ends, list_shape_pairs,
     mark_held, mark_touching_pairs, order_shape_pairs,
 };
+use seixo_sweeps::kernels::polyhedra_near::{KEPT, NEAR_POSE, forget_near_features};
 use seixo_sweeps::layout::RECORD;
 
 /// The grains of a subdomain at a rebuild of the lists: their marks as own grains or ghost particles, and their ids in the order before. Those whose old
@@ -25,6 +26,20 @@ impl<R: Number> Slots<R> {
     fn make_room(&mut self, gpu: &Gpu, pairs: usize) -> Result<(), GpuError> {
         make_room(gpu, &mut self.keys, SLOTS * pairs, CONTACTS)?;
         make_room(gpu, &mut self.springs, RECORD * SLOTS * pairs, CONTACTS)
+    }
+}
+
+impl<C: Number> NearFeatures<C> {
+    /// Makes sure that there is room for the features of this many pairs, and forgets those of the pairs before.
+    fn start(&mut self, gpu: &Gpu, pairs: usize) -> Result<(), GpuError> {
+        make_room(gpu, &mut self.keys, KEPT * pairs, CONTACTS)?;
+        make_room(gpu, &mut self.counts, pairs, CONTACTS)?;
+        make_room(gpu, &mut self.poses, RECORD * NEAR_POSE * pairs, CONTACTS)?;
+        if pairs > 0 {
+            let (count, dim) = units(pairs);
+            forget_near_features::launch(gpu.client(), count, dim, self.counts.argument(), pairs as u32);
+        }
+        Ok(())
     }
 }
 
@@ -143,6 +158,7 @@ impl<C: Number, R: Number> GpuShapes<C, R> {
             );
         }
         list.slots[present ^ 1].make_room(gpu, pairs)?;
+        list.features.start(gpu, pairs)?;
         (list.now, list.count, list.end_count) = (now, pairs, ends);
         self.order_pairs(gpu)?;
         make_room_for_sums(gpu, &mut self.power, contact_cubes(pairs))

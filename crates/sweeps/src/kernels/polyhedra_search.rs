@@ -37,7 +37,7 @@ use crate::layout::{BITS, Record, four_numbers, last, record, xyz};
 use crate::motion::TOO_DEEP;
 use crate::periodic::PeriodicBoundaries;
 use crate::shape_features::{EDGES, KIND_BIT, PairSizes, ShapePair, frame_of_i};
-use crate::shape_search::{Approach, approach_of, extents_of, planes_meet, sizes_of_search, spheres_meet};
+use crate::shape_search::{Approach, Extents, approach_of, extents_of, gap_of_planes, planes_meet, sizes_of_search, spheres_meet};
 use crate::shapes::shape_at;
 use cubecl::prelude::*;
 use seixo_laws::{Coordinate, Real, Vector3, near_vector};
@@ -78,6 +78,8 @@ struct FarPair<C: Real, R: Real> {
     sizes: PairSizes<C, R>,
     /// What a search takes from it first.
     approach: Approach<C>,
+    /// How far its grains reach toward each other.
+    extents: Extents<C>,
 }
 
 /// Looks for the face of each pair over which the other grain is highest. All threads of the block call it; `looks` says whether this thread has a pair
@@ -201,7 +203,8 @@ fn search_vertices<C: Real>(
 fn far_pair<C: Coordinate<R>, R: Coordinate<R>>(pair: &ShapePair<C, R>, words: &[u32], numbers: &[C]) -> FarPair<C, R> {
     let sizes = sizes_of_search::<C, R>(pair, words, numbers);
     let approach = approach_of::<C, R>(pair, &sizes);
-    FarPair::<C, R> { sizes, approach }
+    let extents = extents_of::<C, R>(pair, &approach, words, numbers);
+    FarPair::<C, R> { sizes, approach, extents }
 }
 
 /// The list of a pair that is kept: that of the features that are near, or that of its contacts if there are too many others.
@@ -243,7 +246,6 @@ pub fn search_shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
     #[comptime] kind: u32,
 ) {
     let mut searched = Shared::<[u32]>::new_slice(SEARCH_PAIRS);
-    let mut planes = Shared::<[C]>::new_slice(SEARCH_PAIRS * 2);
     let mut poses = Shared::<[Record<C>]>::new_slice(PAIRS * POSE);
     let mut shapes = Shared::<[u32]>::new_slice(PAIRS * 2);
     let mut most = Shared::<[u32]>::new_slice(PAIRS * SIZES);
@@ -260,15 +262,13 @@ pub fn search_shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
     let mut found_keys = Shared::<[u32]>::new_slice(PAIRS * LISTS * KEPT);
     let unit = UNIT_POS as usize;
     if !is_halted(flags, parity) {
-        // The pairs to be searched, and how far their grains reach toward each other.
+        // The pairs to be searched.
         let mut all = 0u32.runtime();
         let mut tests = 0usize.runtime();
         while tests < SEARCH_PAIRS {
             let place = place_of_pair(tests + unit);
             let mut is_left = 0u32.runtime();
             let mut index = 0u32.runtime();
-            let mut low = C::new(0.0);
-            let mut high = C::new(0.0);
             if place < n as usize {
                 index = order[place];
                 let k = index as usize;
@@ -280,11 +280,8 @@ pub fn search_shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
                     has_features = are_kept::<C, R>(k, &pair, near_counts, near_poses);
                     if !has_features {
                         let far = far_pair::<C, R>(&pair, words, numbers);
-                        let extents = extents_of::<C, R>(&pair, &far.approach, words, numbers);
-                        if planes_meet::<C>(&far.approach, &extents) {
+                        if planes_meet::<C>(&far.approach, &far.extents) {
                             is_left = 1u32;
-                            low = extents.low_i;
-                            high = extents.high_j;
                         }
                     }
                 }
@@ -294,10 +291,7 @@ pub fn search_shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
             }
             let numbered = number_in_block(is_left, &mut counts, SEARCH_THREADS);
             if is_left == 1u32 {
-                let to = (all + numbered.before) as usize;
-                searched[to] = index;
-                planes[to * 2usize] = low;
-                planes[to * 2usize + 1usize] = high;
+                searched[(all + numbered.before) as usize] = index;
             }
             all += numbered.all;
             tests += SEARCH_THREADS;
@@ -307,7 +301,6 @@ pub fn search_shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
         // All threads of the block come along, as they wait for each other.
         let mut begin = 0u32.runtime();
         while begin < all {
-            let turn = (begin + UNIT_POS) as usize;
             let is_own = unit < PAIRS && begin + UNIT_POS < all;
             let mut looks = false;
             let mut gap = C::new(0.0);
@@ -316,14 +309,14 @@ pub fn search_shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
                 found_counts[unit * LISTS + 1usize] = 0u32;
             }
             if is_own {
-                let k = searched[turn] as usize;
+                let k = searched[(begin + UNIT_POS) as usize] as usize;
                 let direction = xyz::<R>(loads[k * PAIR_LOAD + 3usize]);
                 let pair = shape_pair::<C, R>(k, pairs, shape, position, velocity, spin, orientation, &direction, sides, kind);
                 let far = far_pair::<C, R>(&pair, words, numbers);
                 let view = frame_of_i::<C, R>(&pair);
                 let at = unit * POSE;
-                let low = far.approach.center_i + planes[turn * 2usize];
-                let high = planes[turn * 2usize + 1usize];
+                let low = far.approach.center_i + far.extents.low_i;
+                let high = far.extents.high_j;
                 let bound = far.approach.bound;
                 let turn_of_i = record_of::<C>(&view.orientation);
                 poses[at] = turn_of_i;
@@ -337,7 +330,7 @@ pub fn search_shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
                 let of_j = plane_of_j::<C>(&far.approach.axis_j, low, unit, &poses);
                 poses[at + 2usize] = of_i;
                 poses[at + 3usize] = of_j;
-                gap = low - high;
+                gap = gap_of_planes::<C>(&far.approach, &far.extents);
                 looks = last::<R>(loads[k * PAIR_LOAD]) == R::new(0.0) || bound - gap > C::new(THICK) * bound;
                 shapes[unit * 2usize] = pair.i.shape;
                 shapes[unit * 2usize + 1usize] = pair.j.shape;

@@ -276,11 +276,18 @@ pub(crate) fn extents_of<C: Coordinate<R>, R: Real>(
     }
 }
 
+/// Distance of the support planes of the two along this axis \[m\]; negative where they overlap.
+#[cube]
+#[inline(always)]
+pub(crate) fn gap_of_planes<C: Real>(approach: &Approach<C>, extents: &Extents<C>) -> C {
+    approach.center_i + extents.low_i - extents.high_j
+}
+
 /// Whether support planes of the two along this axis are near enough for a contact.
 #[cube]
 #[inline(always)]
 pub(crate) fn planes_meet<C: Real>(approach: &Approach<C>, extents: &Extents<C>) -> bool {
-    approach.center_i + extents.low_i - extents.high_j < approach.bound
+    gap_of_planes::<C>(approach, extents) < approach.bound
 }
 
 /// A search that has found nothing yet.

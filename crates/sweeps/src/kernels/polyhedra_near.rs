@@ -6,6 +6,9 @@
 //! features, as each is the least distance of points of i and points of j. As long as the motion is within the margin, a contact was nearer than the
 //! bound and the margin, and so it is among the features that are kept.
 //!
+//! A pair that a plane separates by more than the bound has no contact until its grains have moved by the rest of that distance. It keeps no features, and
+//! its pose with this distance in place of the margin.
+//!
 //! The bound of contacts is above their largest distance by more than the rounding errors of both distances and of the motion.
 //!
 //! Contacts of all pairs are found here among features, by one kernel, whether they were kept or found in this step. So neither keys nor the direction of
@@ -20,7 +23,7 @@ use super::{is_halted, raise};
 use crate::layout::{Record, four_numbers, last, record, xyz};
 use crate::motion::TOO_DEEP;
 use crate::periodic::PeriodicBoundaries;
-use crate::shape_features::{EDGES, FEATURE_BITS, FEATURES, KIND_BIT, ShapePair, VERTEX_OF_J, frame_of_i};
+use crate::shape_features::{EDGES, FEATURE_BITS, FEATURES, Frame, KIND_BIT, ShapePair, VERTEX_OF_J, frame_of_i};
 use crate::shape_search::{bound_of_contacts, direction_along, sizes_of_search};
 use crate::shapes::shape_at;
 use cubecl::prelude::*;
@@ -29,7 +32,8 @@ use seixo_laws::{Coordinate, Quaternion, Real, Vector3};
 /// Features that a pair can keep. Two equal cubes face on have forty.
 pub const KEPT: usize = 40;
 
-/// Records of the pose at which the features of a pair were looked for: orientation of i, and its center, both seen from j.
+/// Records of the pose that a pair keeps: orientation of i; its center, both seen from j, and how far the grains may move from there until features are
+/// looked for again.
 pub const NEAR_POSE: usize = 2;
 
 /// Threads of a block that finds contacts. Each has a pair.
@@ -39,7 +43,7 @@ pub const NEAR_THREADS: usize = 64;
 /// fewer are in contact.
 const MARGIN: f32 = 0.02;
 
-/// The mark of features that stay after this step, in the word with their numbers.
+/// The mark of features, or of none, that stay after this step, in the word with their numbers.
 pub(super) const STAYS: u32 = 1 << 31;
 
 /// Bits of a number of features in a word.
@@ -108,7 +112,16 @@ pub fn motion_since<C: Real>(
     C::root(shift.dot(&shift)) + C::new(2.0) * C::root(w * w + x * x + y * y + z * z) * radius
 }
 
-/// Whether pair k keeps features, and its grains are still so near to where these were looked for that all its contacts are among them.
+/// Keeps the pose of pair k, with i as seen from j, and how far the grains may move from there until a contact may be none of the features that are kept
+/// \[m\].
+#[cube]
+pub(super) fn keep_pose<C: Real>(k: usize, view: &Frame<C>, allowed: C, near_poses: &mut [Record<C>]) {
+    near_poses[k * NEAR_POSE] = record_of::<C>(&view.orientation);
+    near_poses[k * NEAR_POSE + 1usize] = record::<C>(&view.center, allowed);
+}
+
+/// Whether pair k keeps features, or that it has none, and its grains are still so near to where these were looked for that all its contacts are among
+/// them.
 #[cube]
 pub(super) fn are_kept<C: Coordinate<R>, R: Real>(
     k: usize,
@@ -120,9 +133,10 @@ pub(super) fn are_kept<C: Coordinate<R>, R: Real>(
     if near_counts[k] >= STAYS {
         let view = frame_of_i::<C, R>(pair);
         let old_orientation = quaternion::<C>(near_poses[k * NEAR_POSE]);
-        let old_center = xyz::<C>(near_poses[k * NEAR_POSE + 1usize]);
+        let place = near_poses[k * NEAR_POSE + 1usize];
+        let old_center = xyz::<C>(place);
         let motion = motion_since::<C>(&view.orientation, &view.center, &old_orientation, &old_center, pair.i.scale);
-        kept = motion <= margin_of::<C>(pair.i.scale, pair.j.scale);
+        kept = motion <= last::<C>(place);
     }
     kept
 }

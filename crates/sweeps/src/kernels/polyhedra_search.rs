@@ -1,15 +1,16 @@
 //! Search for the features of pairs with a polyhedral grain that may touch.
 //!
 //! A pair keeps the features that it found, as a neighbor list keeps grains, see [`super::polyhedra_near`]. As long as its grains have hardly moved, it is
-//! not searched. Then [`super::polyhedra_near::find_near_contacts()`] looks for contacts among the features that are kept.
+//! not searched. Then [`super::polyhedra_near::find_near_contacts()`] looks for contacts among the features that are kept. A pair that a plane separates
+//! keeps that it has none, until its grains have moved by the distance at which they may touch.
 //!
 //! Few pairs may touch, few features of these are near, and threads that look for them one after the other find them at different times. So the threads
 //! of a block share the work as flat lists of equal items, whichever pairs they belong to. First a thread tests a pair, by spheres, by its motion, and by
 //! support planes. Then the block takes the pairs that are left, some at a time:
 //!
 //! 1. An item is a face, with the least height of the other grain over it. The face with the largest one separates the pair, or gives the axis along
-//!    which the fewest features are near. Pairs that touched in the last step have the direction of their nearest contact, which is as good. They look
-//!    for faces only if it is so no longer.
+//!    which the fewest features are near. A pair that it separates by half of the margin ends here. Pairs that touched in the last step have the
+//!    direction of their nearest contact, which is as good. They look for faces only if it is so no longer.
 //! 2. An item is a vertex. Those that are not beyond the support plane of the other grain become candidates. A thread computes how near a candidate is to
 //!    each convex part.
 //! 3. An item is a few edges. Those that are not beyond the support plane are listed by pair and grain.
@@ -28,16 +29,16 @@ use super::polyhedra_candidates::{
     EDGES_LISTED, FOUND, LISTS, PAIRS, SEARCH_BLOCK, SEARCH_COUNTS, SIZES, compute_candidates, largest_size, number_items, pair_of_item,
 };
 use super::polyhedra_edges::{MARKS, list_edges, search_listed_edges};
-use super::polyhedra_items::{POSE, axis_of_face, bound_of, gap_over_face, is_near_vertex, outer_faces, plane_of_i, plane_of_j};
+use super::polyhedra_items::{POSE, axis_of_face, bound_of, frame_of, gap_over_face, is_near_vertex, outer_faces, plane_of_i, plane_of_j};
 use super::polyhedra_lists::PAIR_LOAD;
-use super::polyhedra_near::{KEPT, NEAR_POSE, STAYS, are_kept, margin_of, word_of_counts};
+use super::polyhedra_near::{KEPT, STAYS, are_kept, keep_pose, margin_of, word_of_counts};
 use super::polyhedra_pairs::shape_pair;
 use super::{is_halted, raise};
 use crate::layout::{BITS, Record, four_numbers, last, record, xyz};
 use crate::motion::TOO_DEEP;
 use crate::periodic::PeriodicBoundaries;
 use crate::shape_features::{EDGES, KIND_BIT, PairSizes, ShapePair, frame_of_i};
-use crate::shape_search::{Approach, approach_of, extents_of, planes_meet, sizes_of_search, spheres_meet};
+use crate::shape_search::{Approach, Extents, approach_of, extents_of, gap_of_planes, sizes_of_search, spheres_meet};
 use crate::shapes::shape_at;
 use cubecl::prelude::*;
 use seixo_laws::{Coordinate, Real, Vector3, near_vector};
@@ -78,6 +79,8 @@ struct FarPair<C: Real, R: Real> {
     sizes: PairSizes<C, R>,
     /// What a search takes from it first.
     approach: Approach<C>,
+    /// How far its grains reach toward each other.
+    extents: Extents<C>,
 }
 
 /// Looks for the face of each pair over which the other grain is highest. All threads of the block call it; `looks` says whether this thread has a pair
@@ -201,7 +204,8 @@ fn search_vertices<C: Real>(
 fn far_pair<C: Coordinate<R>, R: Coordinate<R>>(pair: &ShapePair<C, R>, words: &[u32], numbers: &[C]) -> FarPair<C, R> {
     let sizes = sizes_of_search::<C, R>(pair, words, numbers);
     let approach = approach_of::<C, R>(pair, &sizes);
-    FarPair::<C, R> { sizes, approach }
+    let extents = extents_of::<C, R>(pair, &approach, words, numbers);
+    FarPair::<C, R> { sizes, approach, extents }
 }
 
 /// The list of a pair that is kept: that of the features that are near, or that of its contacts if there are too many others.
@@ -215,7 +219,8 @@ fn list_of(pair: usize, found_counts: &mut [u32]) -> usize {
 }
 
 /// Finds the features of pairs that may touch, and keeps them in `near`, `near_counts` and `near_poses`, see [`super::polyhedra_near`]. Blocks have
-/// [`SEARCH_THREADS`] threads, and take [`SEARCH_PAIRS`] of n pairs, in this order. A pair whose features are kept already is left as it is.
+/// [`SEARCH_THREADS`] threads, and take [`SEARCH_PAIRS`] of n pairs, in this order. A pair that keeps its features already, or that it has none, is left
+/// as it is.
 ///
 /// The direction in `loads` becomes the normal of the face that separates a pair best, if one does so better.
 ///
@@ -243,7 +248,6 @@ pub fn search_shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
     #[comptime] kind: u32,
 ) {
     let mut searched = Shared::<[u32]>::new_slice(SEARCH_PAIRS);
-    let mut planes = Shared::<[C]>::new_slice(SEARCH_PAIRS * 2);
     let mut poses = Shared::<[Record<C>]>::new_slice(PAIRS * POSE);
     let mut shapes = Shared::<[u32]>::new_slice(PAIRS * 2);
     let mut most = Shared::<[u32]>::new_slice(PAIRS * SIZES);
@@ -260,44 +264,37 @@ pub fn search_shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
     let mut found_keys = Shared::<[u32]>::new_slice(PAIRS * LISTS * KEPT);
     let unit = UNIT_POS as usize;
     if !is_halted(flags, parity) {
-        // The pairs to be searched, and how far their grains reach toward each other.
+        // The pairs to be searched.
         let mut all = 0u32.runtime();
         let mut tests = 0usize.runtime();
         while tests < SEARCH_PAIRS {
             let place = place_of_pair(tests + unit);
             let mut is_left = 0u32.runtime();
             let mut index = 0u32.runtime();
-            let mut low = C::new(0.0);
-            let mut high = C::new(0.0);
             if place < n as usize {
                 index = order[place];
                 let k = index as usize;
                 let direction = xyz::<R>(loads[k * PAIR_LOAD + 3usize]);
                 let pair = shape_pair::<C, R>(k, pairs, shape, position, velocity, spin, orientation, &direction, sides, kind);
-                let mut has_features = false;
                 // Most pairs end here, so these tests come before all that needs the shapes.
                 if spheres_meet::<C, R>(&pair) {
-                    has_features = are_kept::<C, R>(k, &pair, near_counts, near_poses);
-                    if !has_features {
+                    if !are_kept::<C, R>(k, &pair, near_counts, near_poses) {
                         let far = far_pair::<C, R>(&pair, words, numbers);
-                        let extents = extents_of::<C, R>(&pair, &far.approach, words, numbers);
-                        if planes_meet::<C>(&far.approach, &extents) {
+                        let allowed = gap_of_planes::<C>(&far.approach, &far.extents) - far.approach.bound;
+                        if allowed < C::new(0.0) {
                             is_left = 1u32;
-                            low = extents.low_i;
-                            high = extents.high_j;
+                        } else {
+                            keep_pose::<C>(k, &frame_of_i::<C, R>(&pair), allowed, near_poses);
+                            near_counts[k] = STAYS;
                         }
                     }
-                }
-                if !has_features && is_left == 0u32 {
+                } else {
                     near_counts[k] = 0u32;
                 }
             }
             let numbered = number_in_block(is_left, &mut counts, SEARCH_THREADS);
             if is_left == 1u32 {
-                let to = (all + numbered.before) as usize;
-                searched[to] = index;
-                planes[to * 2usize] = low;
-                planes[to * 2usize + 1usize] = high;
+                searched[(all + numbered.before) as usize] = index;
             }
             all += numbered.all;
             tests += SEARCH_THREADS;
@@ -307,7 +304,6 @@ pub fn search_shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
         // All threads of the block come along, as they wait for each other.
         let mut begin = 0u32.runtime();
         while begin < all {
-            let turn = (begin + UNIT_POS) as usize;
             let is_own = unit < PAIRS && begin + UNIT_POS < all;
             let mut looks = false;
             let mut gap = C::new(0.0);
@@ -316,28 +312,27 @@ pub fn search_shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
                 found_counts[unit * LISTS + 1usize] = 0u32;
             }
             if is_own {
-                let k = searched[turn] as usize;
+                let k = searched[(begin + UNIT_POS) as usize] as usize;
                 let direction = xyz::<R>(loads[k * PAIR_LOAD + 3usize]);
                 let pair = shape_pair::<C, R>(k, pairs, shape, position, velocity, spin, orientation, &direction, sides, kind);
                 let far = far_pair::<C, R>(&pair, words, numbers);
                 let view = frame_of_i::<C, R>(&pair);
                 let at = unit * POSE;
-                let low = far.approach.center_i + planes[turn * 2usize];
-                let high = planes[turn * 2usize + 1usize];
+                let low = far.approach.center_i + far.extents.low_i;
+                let high = far.extents.high_j;
                 let bound = far.approach.bound;
-                let turn_of_i = record_of::<C>(&view.orientation);
-                poses[at] = turn_of_i;
-                poses[at + 1usize] = record::<C>(&view.center, bound + margin_of::<C>(pair.i.scale, pair.j.scale));
+                let margin = margin_of::<C>(pair.i.scale, pair.j.scale);
+                poses[at] = record_of::<C>(&view.orientation);
+                poses[at + 1usize] = record::<C>(&view.center, bound + margin);
                 // Looser than the criteria of the kernel that finds contacts among these, by more than rounding errors.
                 let nothing = C::new(0.5) * far.sizes.nothing;
                 poses[at + 4usize] = four_numbers::<C>(pair.i.scale, pair.j.scale, bound, nothing);
-                near_poses[k * NEAR_POSE] = turn_of_i;
-                near_poses[k * NEAR_POSE + 1usize] = record::<C>(&view.center, C::new(0.0));
+                keep_pose::<C>(k, &view, margin, near_poses);
                 let of_i = plane_of_i::<C>(&far.approach.axis_j, high, unit, &poses);
                 let of_j = plane_of_j::<C>(&far.approach.axis_j, low, unit, &poses);
                 poses[at + 2usize] = of_i;
                 poses[at + 3usize] = of_j;
-                gap = low - high;
+                gap = gap_of_planes::<C>(&far.approach, &far.extents);
                 looks = last::<R>(loads[k * PAIR_LOAD]) == R::new(0.0) || bound - gap > C::new(THICK) * bound;
                 shapes[unit * 2usize] = pair.i.shape;
                 shapes[unit * 2usize + 1usize] = pair.j.shape;
@@ -359,8 +354,16 @@ pub fn search_shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
                 let of_j = plane_of_j::<C>(&face.axis, low, unit, &poses);
                 poses[unit * POSE + 2usize] = of_i;
                 poses[unit * POSE + 3usize] = of_j;
-                is_searched = farthest.gap <= bound_of::<C>(unit, &poses);
                 let k = indices[unit] as usize;
+                let limits = poses[unit * POSE + 4usize];
+                let contact_bound = limits.extract(2usize);
+                let allowed = farthest.gap - contact_bound;
+                let margin = bound_of::<C>(unit, &poses) - contact_bound;
+                is_searched = allowed <= C::new(0.5) * margin;
+                if !is_searched {
+                    // No feature is within the bound of contacts until then. Those within the margin, too, are not looked for.
+                    keep_pose::<C>(k, &frame_of::<C>(unit, &poses), allowed, near_poses);
+                }
                 let turn_j = quaternion::<C>(orientation[pairs[k * 2usize + 1usize] as usize]);
                 loads[k * PAIR_LOAD + 3usize] = record::<R>(&near_vector::<C, R>(&turn_j.to_space(&face.axis)), R::new(-1.0));
             }

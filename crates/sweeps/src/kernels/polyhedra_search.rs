@@ -30,11 +30,12 @@ use super::polyhedra_candidates::{
 use super::polyhedra_edges::{MARKS, list_edges, search_listed_edges};
 use super::polyhedra_items::{POSE, axis_of_face, bound_of, gap_over_face, is_near_vertex, outer_faces, plane_of_i, plane_of_j};
 use super::polyhedra_lists::PAIR_LOAD;
-use super::polyhedra_near::{KEPT, NEAR_POSE, STAYS, are_kept, margin_of, word_of_counts};
+use super::polyhedra_near::{KEPT, NEAR_POSE, STAYS, are_kept, word_of_counts};
 use super::polyhedra_pairs::shape_pair;
 use super::{is_halted, raise};
 use crate::layout::{BITS, Record, four_numbers, last, record, xyz};
 use crate::motion::TOO_DEEP;
+use crate::near_features::margin_of;
 use crate::periodic::PeriodicBoundaries;
 use crate::shape_features::{EDGES, KIND_BIT, PairSizes, ShapePair, frame_of_i};
 use crate::shape_search::{Approach, approach_of, extents_of, planes_meet, sizes_of_search};

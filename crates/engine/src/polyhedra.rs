@@ -6,6 +6,7 @@
 mod at_walls;
 mod columns;
 mod contacts;
+mod features;
 mod mesh_features;
 mod pairs;
 mod records;

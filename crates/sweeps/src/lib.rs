@@ -42,6 +42,7 @@ pub mod layout;
 pub mod motion;
 pub mod motion_lanes;
 pub mod muller;
+pub mod near_features;
 pub mod neighbors;
 pub mod pair;
 pub mod part;

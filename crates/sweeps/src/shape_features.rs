@@ -87,7 +87,7 @@ pub(crate) struct PairSizes<C: Real, R: Real> {
 
 /// The frame of a grain: its axes, and its center relative to that of j \[m\].
 #[derive(CubeType, Clone, Copy, Debug)]
-pub(crate) struct Frame<C: Real> {
+pub struct Frame<C: Real> {
     /// Orientation of its axes.
     pub orientation: Quaternion<C>,
     /// Its center \[m\].

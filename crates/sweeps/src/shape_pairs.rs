@@ -48,11 +48,12 @@ pub use crate::shape_features::{EDGES, PosedShape, ShapePair, VERTEX_OF_I, VERTE
 use crate::contact::{PowerSums, Stored};
 use crate::feature_contact::{SurfaceMotion, add_contact, add_end, old_history};
 use crate::layout::store;
+use crate::near_features::NearFeatures;
 use crate::shape_features::{
     FEATURE_BITS, FEATURES, Fading, FeaturePair, Frame, KIND_BIT, PairSizes, PairSums, SlotPlaces, end_of_edges, fading_at_vertices,
     fading_of_edges, feature_pair, seen, sizes_of, within_end,
 };
-use crate::shape_search::find_contacts;
+use crate::shape_search::{FoundContacts, find_contacts, find_contacts_over_steps};
 use crate::shapes::{edge_end, nearest_on_part, part_of, shape_at, vertex_of};
 use cubecl::prelude::*;
 use seixo_laws::contact::Coefficients;
@@ -356,6 +357,77 @@ pub fn shape_contacts<C: Coordinate<R>, R: Real>(
     overlap_limit: R,
 ) -> PairLoad<R> {
     let found = find_contacts::<C, R>(pair, words, numbers, first_slot, slots, keys);
+    load_of_contacts::<C, R>(
+        found,
+        pair,
+        words,
+        numbers,
+        first_slot,
+        slots,
+        old_keys,
+        old_springs,
+        keys,
+        springs,
+        coefficients,
+        dt,
+        overlap_limit,
+    )
+}
+
+/// As [`shape_contacts()`], on a CPU, for a pair whose near features are kept from step to step, see [`find_contacts_over_steps()`].
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+pub fn shape_contacts_over_steps<C: Coordinate<R>, R: Real>(
+    pair: &ShapePair<C, R>,
+    words: &[u32],
+    numbers: &[C],
+    first_slot: usize,
+    slots: u32,
+    old_keys: &[u32],
+    old_springs: &[R],
+    keys: &mut [u32],
+    springs: &mut [R],
+    coefficients: &Coefficients<R>,
+    dt: R,
+    overlap_limit: R,
+    near: &mut NearFeatures<C>,
+) -> PairLoad<R> {
+    let found = find_contacts_over_steps::<C, R>(pair, words, numbers, first_slot, slots, keys, near);
+    load_of_contacts::<C, R>(
+        found,
+        pair,
+        words,
+        numbers,
+        first_slot,
+        slots,
+        old_keys,
+        old_springs,
+        keys,
+        springs,
+        coefficients,
+        dt,
+        overlap_limit,
+    )
+}
+
+/// What the contacts do that a search found. All other arguments are those of [`shape_contacts()`].
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+fn load_of_contacts<C: Coordinate<R>, R: Real>(
+    found: FoundContacts<R>,
+    pair: &ShapePair<C, R>,
+    words: &[u32],
+    numbers: &[C],
+    first_slot: usize,
+    slots: u32,
+    old_keys: &[u32],
+    old_springs: &[R],
+    keys: &mut [u32],
+    springs: &mut [R],
+    coefficients: &Coefficients<R>,
+    dt: R,
+    overlap_limit: R,
+) -> PairLoad<R> {
     let mut sums = no_sums::<R>(0u32);
     let mut listed = found.contacts;
     if listed > slots {

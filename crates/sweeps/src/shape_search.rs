@@ -6,6 +6,7 @@
 //!
 //! Bounds take few operations, and nearest points take many. A loop goes from feature to feature until the bounds leave one; then its nearest points are
 //! computed. On a GPU, the threads of a block share the features of many pairs by the same bounds and criteria, see [`crate::kernels::polyhedra_search`].
+//! Over many steps, most searches are saved by features that are kept, see [`find_contacts_over_steps()`].
 //! Shares of contacts are left to the law: here it is enough that a contact is at none of its ends.
 //!
 //! ```
@@ -38,14 +39,16 @@
 //! assert_eq!(keys[..2], [key_of(VERTEX_OF_I, 0, 0), 0]);
 //! ```
 
-use crate::shape_features::{
-    EDGES, Frame, PairSizes, ShapePair, SlotPlaces, VERTEX_OF_I, VERTEX_OF_J, end_of_edges, feature_pair, frame_of_i, key_of, seen,
-    seen_from, sizes_of, square_between_boxes, unit,
-};
-use crate::shapes::{Part, Shape, edge_end, extent_along, height_over_part, nearest_on_part, part_of, shape_at, vertex_of};
+mod features;
+
+pub(crate) use features::{key_of_edges, key_of_vertex};
+
+use crate::near_features::{NEAR_ROOM, NearFeatures, margin_of};
+use crate::shape_features::{PairSizes, ShapePair, frame_of_i, sizes_of, unit};
+use crate::shapes::{extent_along, shape_at};
 use cubecl::prelude::*;
-use seixo_laws::nearest::nearest_of_edges;
-use seixo_laws::{Coordinate, Quaternion, Real, Vector3, larger, near_vector, smaller, widened};
+use features::{Search, nothing_found, search_among, search_features};
+use seixo_laws::{Coordinate, Quaternion, Real, Vector3, larger, near_vector, widened};
 
 /// Result of a search in a pair.
 #[derive(CubeType, Clone, Copy, Debug)]
@@ -54,147 +57,6 @@ pub struct FoundContacts<R: Real> {
     pub contacts: u32,
     /// Value of [`ShapePair::direction`] for the next step.
     pub direction: Vector3<R>,
-}
-
-/// What a search has found so far.
-#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
-struct Search<C: Real> {
-    /// Smallest squared distance of two features \[m²\]; negative before the first.
-    pub least: C,
-    /// Vector between these nearest points, from j to i, in the frame of j \[m\].
-    pub nearest: Vector3<C>,
-    /// Contacts so far, in the slots of the pair.
-    pub at: SlotPlaces,
-}
-
-/// Whether features with at least this squared distance \[m²\] may touch, or be nearer than the nearest so far: only then are they computed. `bound` is
-/// the squared distance beyond which features have no overlap.
-#[cube]
-#[inline(always)]
-fn is_worth_computing<C: Real>(square: C, bound: C, least: C) -> bool {
-    square < bound || least < C::new(0.0) || square < least
-}
-
-/// Whether features with this squared distance \[m²\] are nearer than the nearest so far.
-#[cube]
-#[inline(always)]
-fn is_nearer<C: Real>(square: C, least: C) -> bool {
-    least < C::new(0.0) || square < least
-}
-
-/// Remembers features as the nearest so far: their gap, from j to i in the frame of j \[m\], and its square.
-#[cube]
-#[inline(always)]
-fn note<C: Real>(gap: &Vector3<C>, square: C, search: &mut Search<C>) {
-    search.least = square;
-    search.nearest = gap.plus(&Vector3::<C>::zero());
-}
-
-/// A contact of two features at this squared distance \[m²\] is at one of its ends, where its share is zero, if the squared distance of this end is not
-/// above the result. Overlaps differ by as much as distances do, so the search needs no overlap. Lengths below `nothing` are rounding errors \[m\].
-#[cube]
-#[inline(always)]
-fn square_at_end<C: Real>(square: C, nothing: C) -> C {
-    let distance = C::root(square) + nothing;
-    distance * distance
-}
-
-/// Whether the contact of the vertex at `place` of j with a convex part of i, at this squared distance \[m²\], is at no vertex of the part, in the frame of
-/// i.
-#[cube]
-#[inline(always)]
-fn is_off_vertices<C: Real>(place: &Vector3<C>, square: C, part: &Part, shape: &Shape, numbers: &[C], scale: C, nothing: C) -> bool {
-    let at_end = square_at_end::<C>(square, nothing);
-    let mut is_off = true;
-    for v in part.vertex_first..part.vertex_end {
-        let gap = vertex_of::<C>(shape, numbers, v, scale).minus(place);
-        if gap.dot(&gap) <= at_end {
-            is_off = false;
-        }
-    }
-    is_off
-}
-
-/// Whether the contact of two edges at this squared distance \[m²\] is at none of their ends.
-#[cube]
-#[inline(always)]
-fn is_off_ends<C: Real>(e1: &Vector3<C>, e2: &Vector3<C>, f1: &Vector3<C>, f2: &Vector3<C>, square: C, nothing: C) -> bool {
-    let at_end = square_at_end::<C>(square, nothing);
-    let mut is_off = true;
-    for k in 0..4u32 {
-        if end_of_edges::<C>(k, e1, e2, f1, f2).square <= at_end {
-            is_off = false;
-        }
-    }
-    is_off
-}
-
-/// Key of the contact of a vertex with a convex part of the other grain, at this squared distance \[m²\]; zero if they have none. `part` is the number of
-/// the part, and `place` is that of the vertex in the frame of the other grain. The vertex is one of j if it is `of_j`.
-#[cube]
-#[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-pub(crate) fn key_of_vertex<C: Real>(
-    vertex: u32,
-    part: u32,
-    place: &Vector3<C>,
-    square: C,
-    of_part: &Part,
-    other: &Shape,
-    numbers: &[C],
-    scale: C,
-    reach: C,
-    nothing: C,
-    #[comptime] of_j: bool,
-) -> u32 {
-    let mut key = 0u32.runtime();
-    if square < reach * reach {
-        if of_j {
-            if is_off_vertices::<C>(place, square, of_part, other, numbers, scale, nothing) {
-                key = key_of(VERTEX_OF_J, part, vertex);
-            }
-        } else {
-            key = key_of(VERTEX_OF_I, vertex, part);
-        }
-    }
-    key
-}
-
-/// Key of the contact of edge e of i with edge f of j, from `e1` to `e2` and from `f1` to `f2` in one frame, at this squared distance \[m²\]; zero if they
-/// have none.
-#[cube]
-#[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-pub(crate) fn key_of_edges<C: Real>(
-    e: u32,
-    f: u32,
-    e1: &Vector3<C>,
-    e2: &Vector3<C>,
-    f1: &Vector3<C>,
-    f2: &Vector3<C>,
-    square: C,
-    reach: C,
-    nothing: C,
-) -> u32 {
-    let mut key = 0u32.runtime();
-    if square < reach * reach {
-        if is_off_ends::<C>(e1, e2, f1, f2, square, nothing) {
-            key = key_of(EDGES, e, f);
-        }
-    }
-    key
-}
-
-/// Writes the key of the next contact, if there is a slot for it; a key of zero is that of none.
-#[cube]
-#[inline(always)]
-fn take<C: Real>(key: u32, first_slot: usize, slots: u32, keys: &mut [u32], search: &mut Search<C>) {
-    if key != 0u32 {
-        if search.at.contacts < slots {
-            keys[first_slot + search.at.contacts as usize] = key;
-        }
-        search.at.contacts += 1u32;
-    }
 }
 
 /// What a search takes from two grains before it looks at their features.
@@ -290,17 +152,6 @@ pub(crate) fn planes_meet<C: Real>(approach: &Approach<C>, extents: &Extents<C>)
     gap_of_planes::<C>(approach, extents) < approach.bound
 }
 
-/// A search that has found nothing yet.
-#[cube]
-#[inline(always)]
-fn nothing_found<C: Real>() -> Search<C> {
-    Search::<C> {
-        least: C::new(-1.0),
-        nearest: Vector3::<C>::zero(),
-        at: SlotPlaces { old: 0u32, contacts: 0u32 },
-    }
-}
-
 /// Value of [`ShapePair::direction`] for the next step, if the nearest points were found at this vector from j to i in the frame of j, which has this
 /// orientation.
 #[cube]
@@ -338,32 +189,114 @@ pub fn find_contacts<C: Coordinate<R>, R: Real>(
     if approach.spheres_meet {
         let extents = extents_of::<C, R>(pair, &approach, words, numbers);
         if planes_meet::<C>(&approach, &extents) {
-            let bound_square = approach.bound * approach.bound;
-            // A pair that is apart looks once more, at all features that may be nearer than the nearest so far. Then the direction is that of the
-            // nearest points, in which the distance of the planes is that of the cores. So the next steps end above, until the grains come nearer.
-            let mut limit = approach.bound;
-            let mut round = 0u32;
-            let mut goes_on = true;
-            while goes_on {
-                search_features::<C, R>(
+            search_pair::<C, R>(
+                pair,
+                &sizes,
+                &approach,
+                &extents,
+                words,
+                numbers,
+                first_slot,
+                slots,
+                keys,
+                &mut search,
+                false,
+            );
+        }
+    }
+    found_contacts::<C, R>(pair, &approach, first_slot, slots, keys, &search)
+}
+
+/// As [`find_contacts()`], on a CPU, for a pair with features that are kept from step to step. As long as its grains have hardly moved, contacts are looked
+/// for among these alone. Else its features are searched, and those that are near take the place of those in `near`.
+///
+/// Contacts, and the direction of a pair in contact, have the same bits whatever features were kept. Another pair ends at its support planes, as always, or
+/// gets the direction of the nearest of its near features.
+pub fn find_contacts_over_steps<C: Coordinate<R>, R: Real>(
+    pair: &ShapePair<C, R>,
+    words: &[u32],
+    numbers: &[C],
+    first_slot: usize,
+    slots: u32,
+    keys: &mut [u32],
+    near: &mut NearFeatures<C>,
+) -> FoundContacts<R> {
+    let sizes = sizes_of_search::<C, R>(pair, words, numbers);
+    let approach = approach_of::<C, R>(pair, &sizes);
+    let mut search = nothing_found::<C>();
+    if approach.spheres_meet {
+        let extents = extents_of::<C, R>(pair, &approach, words, numbers);
+        if planes_meet::<C>(&approach, &extents) {
+            let view = frame_of_i::<C, R>(pair);
+            if !near.are_kept::<R>(pair, &view) {
+                let wide = Approach::<C> {
+                    bound: approach.bound + margin_of::<C>(pair.i.scale, pair.j.scale),
+                    ..approach
+                };
+                let mut looked = nothing_found::<C>();
+                search_pair::<C, R>(
+                    pair,
+                    &sizes,
+                    &wide,
+                    &extents,
+                    words,
+                    numbers,
+                    0,
+                    NEAR_ROOM as u32,
+                    near.room(),
+                    &mut looked,
+                    true,
+                );
+                near.found(looked.at.contacts, view);
+                if looked.at.contacts == 0 {
+                    search = looked;
+                }
+            }
+            if near.since.is_some() {
+                search_among::<C, R>(
+                    pair,
+                    &sizes,
+                    &approach,
+                    &view,
+                    near.keys(),
+                    words,
+                    numbers,
+                    first_slot,
+                    slots,
+                    keys,
+                    &mut search,
+                );
+            } else {
+                search_pair::<C, R>(
                     pair,
                     &sizes,
                     &approach,
                     &extents,
                     words,
                     numbers,
-                    limit,
                     first_slot,
                     slots,
                     keys,
                     &mut search,
+                    false,
                 );
-                round += 1u32;
-                goes_on = round < 2u32 && search.at.contacts == 0u32 && search.least > bound_square;
-                limit = C::root(larger::<C>(search.least, bound_square));
             }
         }
     }
+    found_contacts::<C, R>(pair, &approach, first_slot, slots, keys, &search)
+}
+
+/// The result of a search. It writes the key after the last contact, which is zero.
+#[cube]
+#[inline(always)]
+fn found_contacts<C: Coordinate<R>, R: Real>(
+    pair: &ShapePair<C, R>,
+    approach: &Approach<C>,
+    first_slot: usize,
+    slots: u32,
+    keys: &mut [u32],
+    search: &Search<C>,
+) -> FoundContacts<R> {
     if search.at.contacts < slots {
         keys[first_slot + search.at.contacts as usize] = 0u32;
     }
@@ -377,226 +310,37 @@ pub fn find_contacts<C: Coordinate<R>, R: Real>(
     }
 }
 
-/// Searches the vertices of a grain for contacts with the convex parts of the other grain, in the ascending order of keys: those of j if they are `of_j`,
-/// otherwise those of i. Vertices `beyond` this place along a unit vector, both in the frame of their grain, are too far away \[m\].
+/// Searches the features of a pair whose support planes meet, and writes the keys of its contacts in ascending order, or, if the search is for `near`
+/// features, the keys of all that are nearer than the bound of its approach.
+///
+/// A pair that is apart looks once more, at all features that may be nearer than the nearest so far. Then the direction is that of the nearest points, in
+/// which the distance of the planes is that of the cores. So the next steps end at these planes, until the grains come nearer.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-fn search_vertices<C: Coordinate<R>, R: Real>(
-    own: &Shape,
-    other: &Shape,
-    scale_own: C,
-    scale_other: C,
-    axis: &Vector3<C>,
-    beyond: C,
-    i_from_j: &Frame<C>,
-    sizes: &PairSizes<C, R>,
-    words: &[u32],
-    numbers: &[C],
-    bound_square: C,
-    first_slot: usize,
-    slots: u32,
-    keys: &mut [u32],
-    search: &mut Search<C>,
-    #[comptime] of_j: bool,
-) {
-    let mut vertex = 0u32.runtime();
-    let mut part = 0u32.runtime();
-    let mut goes_on = true;
-    while goes_on {
-        let mut found_vertex = 0u32.runtime();
-        let mut found_part = 0u32.runtime();
-        let mut place = Vector3::<C>::zero();
-        let mut found = false;
-        let mut looks = true;
-        while looks {
-            let corner = vertex_of::<C>(own, numbers, vertex, scale_own);
-            let is_near = corner.dot(axis) < beyond;
-            if is_near {
-                if of_j {
-                    place = seen_from::<C>(&corner, i_from_j);
-                } else {
-                    place = seen::<C>(&corner, i_from_j);
-                }
-                let of_part = part_of(other, words, part);
-                let height = height_over_part::<C>(&place, &of_part, words, numbers, scale_other);
-                found = is_worth_computing::<C>(height * height, bound_square, search.least);
-                found_vertex = vertex;
-                found_part = part;
-            }
-            if of_j {
-                vertex += 1u32;
-                if vertex >= own.vertices {
-                    vertex = 0u32;
-                    part += 1u32;
-                }
-                goes_on = part < other.parts;
-            } else {
-                part += 1u32;
-                // A vertex that is far away is so from all parts.
-                if part >= other.parts || !is_near {
-                    part = 0u32;
-                    vertex += 1u32;
-                }
-                goes_on = vertex < own.vertices;
-            }
-            looks = !found && goes_on;
-        }
-        if found {
-            let of_part = part_of(other, words, found_part);
-            let there = nearest_on_part::<C>(&place, &of_part, other, words, numbers, scale_other);
-            let feature = feature_pair::<C>(&place, &there);
-            if of_j {
-                if is_nearer::<C>(feature.square, search.least) {
-                    let from_j = i_from_j.orientation.to_space(&feature.gap).times(C::new(-1.0));
-                    note::<C>(&from_j, feature.square, search);
-                }
-            } else if is_nearer::<C>(feature.square, search.least) {
-                note::<C>(&feature.gap, feature.square, search);
-            }
-            let key = key_of_vertex::<C>(
-                found_vertex,
-                found_part,
-                &place,
-                feature.square,
-                &of_part,
-                other,
-                numbers,
-                scale_other,
-                sizes.reach,
-                sizes.nothing,
-                of_j,
-            );
-            take::<C>(key, first_slot, slots, keys, search);
-        }
-    }
-}
-
-/// Searches the features of a pair that are no farther apart than `limit` \[m\] along the axis of their approach, and writes the keys that it finds in
-/// ascending order.
-#[cube]
-#[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-fn search_features<C: Coordinate<R>, R: Real>(
+fn search_pair<C: Coordinate<R>, R: Real>(
     pair: &ShapePair<C, R>,
     sizes: &PairSizes<C, R>,
     approach: &Approach<C>,
     extents: &Extents<C>,
     words: &[u32],
     numbers: &[C],
-    limit: C,
     first_slot: usize,
     slots: u32,
     keys: &mut [u32],
     search: &mut Search<C>,
+    #[comptime] near: bool,
 ) {
-    let shape_i = shape_at(words, pair.i.shape);
-    let shape_j = shape_at(words, pair.j.shape);
-    let scale_i = pair.i.scale;
-    let scale_j = pair.j.scale;
     let bound_square = approach.bound * approach.bound;
-    let center_i = approach.center_i;
-    let low_i = extents.low_i;
-    let high_j = extents.high_j;
-    // All is seen from j, in one frame, because each takes registers of a GPU. Only faces of i under vertices of j are seen from i.
-    let i_from_j = frame_of_i::<C, R>(pair);
-    search_vertices::<C, R>(
-        &shape_i,
-        &shape_j,
-        scale_i,
-        scale_j,
-        &approach.axis_i,
-        limit + high_j - center_i,
-        &i_from_j,
-        sizes,
-        words,
-        numbers,
-        bound_square,
-        first_slot,
-        slots,
-        keys,
-        search,
-        false,
-    );
-    search_vertices::<C, R>(
-        &shape_j,
-        &shape_i,
-        scale_j,
-        scale_i,
-        &approach.axis_j.times(C::new(-1.0)),
-        limit - center_i - low_i,
-        &i_from_j,
-        sizes,
-        words,
-        numbers,
-        bound_square,
-        first_slot,
-        slots,
-        keys,
-        search,
-        true,
-    );
-    // Edges of j between the support planes, by their numbers modulo 32: most are not, and are passed for each edge of i without being read.
-    let mut reached = 0u32;
-    if shape_i.edges > 0u32 {
-        for k in 0u32..shape_j.edges {
-            let f1 = edge_end::<C>(&shape_j, words, numbers, k, 0u32, scale_j);
-            let f2 = edge_end::<C>(&shape_j, words, numbers, k, 1u32, scale_j);
-            if center_i + low_i - larger::<C>(f1.dot(&approach.axis_j), f2.dot(&approach.axis_j)) < limit {
-                reached |= 1u32 << (k % 32u32);
-            }
-        }
-    }
-    let mut e = 0u32.runtime();
-    let mut f = 0u32.runtime();
-    // The ends of edge e, as seen from j.
-    let mut e1 = Vector3::<C>::zero();
-    let mut e2 = Vector3::<C>::zero();
-    while e < shape_i.edges {
-        let mut of_i = 0u32.runtime();
-        let mut of_j = 0u32.runtime();
-        let mut found = false;
-        let mut looks = true;
-        while looks {
-            if f == 0u32 {
-                let first = edge_end::<C>(&shape_i, words, numbers, e, 0u32, scale_i);
-                let second = edge_end::<C>(&shape_i, words, numbers, e, 1u32, scale_i);
-                if center_i + smaller::<C>(first.dot(&approach.axis_i), second.dot(&approach.axis_i)) - high_j < limit {
-                    e1 = seen::<C>(&first, &i_from_j);
-                    e2 = seen::<C>(&second, &i_from_j);
-                } else {
-                    f = shape_j.edges;
-                }
-            }
-            if f < shape_j.edges {
-                if (reached >> (f % 32u32)) & 1u32 == 1u32 {
-                    let f1 = edge_end::<C>(&shape_j, words, numbers, f, 0u32, scale_j);
-                    let f2 = edge_end::<C>(&shape_j, words, numbers, f, 1u32, scale_j);
-                    let square = square_between_boxes::<C>(&e1, &e2, &f1, &f2);
-                    found = is_worth_computing::<C>(square, bound_square, search.least);
-                    of_i = e;
-                    of_j = f;
-                }
-                f += 1u32;
-            }
-            if f >= shape_j.edges {
-                f = 0u32;
-                e += 1u32;
-            }
-            looks = !found && e < shape_i.edges;
-        }
-        if found {
-            let f1 = edge_end::<C>(&shape_j, words, numbers, of_j, 0u32, scale_j);
-            let f2 = edge_end::<C>(&shape_j, words, numbers, of_j, 1u32, scale_j);
-            let nearest = nearest_of_edges::<C>(&e1, &e2, &f1, &f2);
-            if nearest.square >= C::new(0.0) {
-                let feature = feature_pair::<C>(&nearest.on_e, &nearest.on_f);
-                if is_nearer::<C>(feature.square, search.least) {
-                    note::<C>(&feature.gap, feature.square, search);
-                }
-                let key = key_of_edges::<C>(of_i, of_j, &e1, &e2, &f1, &f2, feature.square, sizes.reach, sizes.nothing);
-                take::<C>(key, first_slot, slots, keys, search);
-            }
-        }
+    let mut limit = approach.bound;
+    let mut round = 0u32;
+    let mut goes_on = true;
+    while goes_on {
+        search_features::<C, R>(
+            pair, sizes, approach, extents, words, numbers, limit, first_slot, slots, keys, search, near,
+        );
+        round += 1u32;
+        goes_on = round < 2u32 && search.at.contacts == 0u32 && search.least > bound_square;
+        limit = C::root(larger::<C>(search.least, bound_square));
     }
 }

@@ -13,7 +13,7 @@ use seixo_sweeps::bodies::{is_ghost, orientation_at};
 use seixo_sweeps::contact::PowerSums;
 use seixo_sweeps::layout::{RECORD, add, coefficients, load};
 use seixo_sweeps::periodic::{image_velocity, nearest_image};
-use seixo_sweeps::shape_pairs::{PairLoad, PosedShape, ShapePair, shape_contacts};
+use seixo_sweeps::shape_pairs::{PairLoad, PosedShape, ShapePair, shape_contacts_over_steps};
 use seixo_sweeps::shapes::{extent_along, shape_at};
 
 impl Populations {
@@ -73,7 +73,7 @@ impl Populations {
                     j: posed(fields, j),
                 };
                 let row = (fields.material[i] * materials.count + fields.material[j]) as usize;
-                shape_contacts::<f64, f64>(
+                shape_contacts_over_steps::<f64, f64>(
                     &pair,
                     &shapes.words,
                     &shapes.numbers,
@@ -86,6 +86,7 @@ impl Populations {
                     &coefficients(&materials.coefficients, row),
                     dt,
                     overlap_limit,
+                    &mut slots.near,
                 )
             },
         );

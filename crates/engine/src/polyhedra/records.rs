@@ -1,11 +1,14 @@
-//! What a list of pairs keeps from step to step: loads and contact histories, by two ids.
+//! What a list of pairs keeps from step to step: loads, contact histories and near features, by two ids.
 
 use super::contacts::{KeptContacts, SLOTS};
+use super::features::KeptFeatures;
 use crate::fields::one_each;
 use crate::measure::{NO_CONTACT, sum};
 use seixo_device::{Cpu, Strided};
 use seixo_sweeps::contact::PowerSums;
 use seixo_sweeps::layout::RECORD;
+use seixo_sweeps::near_features::NearFeatures;
+use seixo_sweeps::shape_features::Frame;
 
 /// Pairs that are computed one after the other: the unit of work.
 const PAIRS_OF_PART: usize = 64;
@@ -26,15 +29,18 @@ pub(crate) struct PairRecords<L> {
     pub contacts: Vec<KeptContacts>,
     /// Room for those of the next step.
     pub spare: Vec<KeptContacts>,
+    /// Near features of the pairs of each part.
+    pub features: Vec<KeptFeatures>,
     /// Powers of each part.
     pub power_sums: Vec<PowerSums<f64>>,
 }
 
-/// Loads, contact histories before and after a step, and powers of some parts.
+/// Loads, contact histories before and after a step, near features, and powers of some parts.
 type Parts<'a, L> = (
     Strided<'a, L>,
     Strided<'a, KeptContacts>,
     Strided<'a, KeptContacts>,
+    Strided<'a, KeptFeatures>,
     Strided<'a, PowerSums<f64>>,
 );
 
@@ -46,6 +52,8 @@ pub(crate) struct Slots {
     /// Keys after it, and histories.
     pub keys: [u32; SLOTS],
     pub springs: [f64; SLOTS * RECORD],
+    /// Near features before it, or after it if they are new.
+    pub near: NearFeatures<f64>,
 }
 
 impl Slots {
@@ -55,16 +63,18 @@ impl Slots {
             old_springs: [0.0; SLOTS * RECORD],
             keys: [0; SLOTS],
             springs: [0.0; SLOTS * RECORD],
+            near: NearFeatures::none(),
         }
     }
 
-    /// From now on these are the contacts before the step.
-    fn begin(&mut self, keys: &[u32], histories: &[f64]) {
+    /// From now on these are the contacts and the near features before the step.
+    fn begin(&mut self, (keys, histories): (&[u32], &[f64]), (since, features): (Option<Frame<f64>>, &[u32])) {
         self.old_keys[..keys.len()].copy_from_slice(keys);
         if let Some(free) = self.old_keys.get_mut(keys.len()) {
             *free = 0;
         }
         self.old_springs[..histories.len()].copy_from_slice(histories);
+        self.near.begin(since, features);
     }
 
     /// Keys and histories of the contacts after the step.
@@ -81,16 +91,18 @@ impl<L> Default for PairRecords<L> {
             loads: Vec::new(),
             contacts: Vec::new(),
             spare: Vec::new(),
+            features: Vec::new(),
             power_sums: Vec::new(),
         }
     }
 }
 
 impl<L: Copy> PairRecords<L> {
-    /// Appends a pair, whose ids are above those of all others.
+    /// Appends a pair, whose ids are above those of all others. It has no near features.
     pub fn push(&mut self, ids: [u32; 2], load: L, keys: &[u32], histories: &[f64]) {
         if self.ids.len().is_multiple_of(PAIRS_OF_PART) {
             self.contacts.push(KeptContacts::default());
+            self.features.push(KeptFeatures::default());
         }
         self.ids.push(ids);
         self.loads.push(load);
@@ -99,7 +111,8 @@ impl<L: Copy> PairRecords<L> {
         }
     }
 
-    /// Lists pairs with these ascending ids. Those that were listed keep their loads and histories; others have none, and the load `none`.
+    /// Lists pairs with these ascending ids. Those that were listed keep their loads, histories and near features; others have none, and the load
+    /// `none`.
     pub fn relist(&mut self, ids: impl IntoIterator<Item = [u32; 2]>, none: L) {
         let before = std::mem::take(self);
         let mut was = 0;
@@ -110,6 +123,10 @@ impl<L: Copy> PairRecords<L> {
             if before.ids.get(was) == Some(&ids) {
                 let (keys, histories) = before.contacts_of(was);
                 self.push(ids, before.loads[was], keys, histories);
+                let (since, features) = before.features[was / PAIRS_OF_PART].of(was % PAIRS_OF_PART);
+                if let Some(part) = self.features.last_mut().filter(|_| since.is_some()) {
+                    part.replace((self.ids.len() - 1) % PAIRS_OF_PART, since, features);
+                }
             } else {
                 self.push(ids, none, &[], &[]);
             }
@@ -166,7 +183,8 @@ impl<L: Copy> PairRecords<L> {
     /// Memory \[bytes\].
     pub fn bytes(&self) -> u64 {
         let own = self.ids.capacity() * size_of::<[u32; 2]>() + self.loads.capacity() * size_of::<L>();
-        own as u64 + self.contacts.iter().chain(&self.spare).map(KeptContacts::bytes).sum::<u64>()
+        let contacts: u64 = self.contacts.iter().chain(&self.spare).map(KeptContacts::bytes).sum();
+        own as u64 + contacts + self.features.iter().map(KeptFeatures::bytes).sum::<u64>()
     }
 }
 
@@ -185,6 +203,7 @@ impl<L: Copy + Send> PairRecords<L> {
             loads,
             contacts,
             spare,
+            features,
             power_sums,
         } = self;
         let (ids, parts) = (&ids[..], parts_of_pairs(ids.len()));
@@ -192,18 +211,20 @@ impl<L: Copy + Send> PairRecords<L> {
             items: &mut loads[..],
             per_part: PAIRS_OF_PART,
         };
-        let data = (loads, one_each(contacts), one_each(spare), one_each(power_sums));
-        device.run(parts, data, |part, (loads, kept, next, power_sums): Parts<L>| {
-            let (kept, next) = (&mut kept.items[0], &mut next.items[0]);
+        let data = (loads, one_each(contacts), one_each(spare), one_each(features), one_each(power_sums));
+        device.run(parts, data, |part, (loads, kept, next, features, power_sums): Parts<L>| {
+            let (kept, next, features) = (&mut kept.items[0], &mut next.items[0], &mut features.items[0]);
             next.clear();
             let (mut all, mut slots, mut room) = (NO_CONTACT, Slots::new(), S::default());
             for (k, now) in loads.items.iter_mut().enumerate() {
                 let pair = part * PAIRS_OF_PART + k;
-                let (keys, histories) = kept.of(k);
-                slots.begin(keys, histories);
+                slots.begin(kept.of(k), features.of(k));
                 *now = law(pair, ids[pair], now, &mut slots, &mut room);
                 let (keys, histories) = slots.found();
                 next.push(keys, histories);
+                if slots.near.are_new {
+                    features.replace(k, slots.near.since, slots.near.keys());
+                }
                 all = sum(all, &powers(pair, now));
             }
             std::mem::swap(kept, next);
@@ -231,6 +252,26 @@ mod tests {
         assert_eq!(records.contacts_of(3), (&[3, 8][..], &histories[..]));
         assert!([0, 1, 2, 4].iter().all(|&k| records.contacts_of(k).0.is_empty()));
         assert_eq!((records.spare.len(), records.power_sums.len()), (1, 1));
+    }
+
+    #[test]
+    fn pairs_keep_near_features_by_ids() {
+        let mut records = PairRecords::default();
+        records.relist((0..100).map(|k| [k, k + 1]), 0);
+        let frame = Frame {
+            orientation: seixo_laws::Quaternion {
+                w: 1.0,
+                x: 0.0,
+                y: 0.0,
+                z: 0.0,
+            },
+            center: seixo_laws::Vector3 { x: 2.0, y: 0.0, z: 0.0 },
+        };
+        records.features[70 / PAIRS_OF_PART].replace(70 % PAIRS_OF_PART, Some(frame), &[4, 9]);
+        records.relist([[5, 5], [70, 71], [98, 99]], 0);
+        assert_eq!([0, 1, 2].map(|k| records.features[0].of(k).1.len()), [0, 2, 0]);
+        let (since, features) = records.features[0].of(1);
+        assert_eq!((since.map(|frame| frame.center.x), features), (Some(2.0), &[4, 9][..]));
     }
 
     #[test]

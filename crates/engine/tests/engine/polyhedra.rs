@@ -208,6 +208,22 @@ fn a_resumed_run_has_the_same_bits() {
     assert_eq!(resumed.save().unwrap(), whole.save().unwrap());
 }
 
+/// A simulation that was restored keeps no near features of its pairs, so it looks for them in other steps than one that goes on.
+#[test]
+fn features_that_are_kept_over_steps_change_no_bit() {
+    let mut whole = started(swarm());
+    whole.advance(STEPS).expect("sound steps");
+    assert!(whole.contacts() > 5, "{} contacts", whole.contacts());
+    let mut state = whole.save().expect("a sound state");
+    for _ in 0..60 {
+        let mut resumed = Simulation::restore(swarm(), on(1), &state).expect("the state fits");
+        resumed.advance(7).expect("sound steps");
+        state = resumed.save().expect("a sound state");
+    }
+    whole.advance(60 * 7).expect("sound steps");
+    assert_eq!(state, whole.save().unwrap());
+}
+
 #[test]
 fn momentum_is_kept_and_the_ledger_closes_with_friction_and_damping() {
     let mut simulation = started(swarm());

@@ -1,15 +1,10 @@
 //! Features of pairs with a polyhedral grain that are near each other, kept over steps, and the contacts among them.
 //!
-//! As neighbor lists keep grains, a pair keeps its features that were nearer to each other than the bound of contacts and a margin when
-//! [`super::polyhedra_search`] looked for them: words with their keys in ascending order, a word with their numbers, and the pose of i as seen from j at
-//! that time. A point of i has moved by no more than the shift of its center and its way around it, see [`motion_since()`]. So has the distance of two
-//! features, as each is the least distance of points of i and points of j. As long as the motion is within the margin, a contact was nearer than the
-//! bound and the margin, and so it is among the features that are kept.
+//! See [`crate::near_features`] for which they are, and how long they are kept. A pair has words with their keys in ascending order, a word with their
+//! numbers, and the pose of i as seen from j when [`super::polyhedra_search`] looked for them.
 //!
 //! A pair that a plane separates by more than the bound has no contact until its grains have moved by the rest of that distance. It keeps no features, and
 //! its pose with this distance in place of the margin.
-//!
-//! The bound of contacts is above their largest distance by more than the rounding errors of both distances and of the motion.
 //!
 //! Contacts of all pairs are found here among features, by one kernel, whether they were kept or found in this step. So neither keys nor the direction of
 //! a pair in contact depend on when its features were looked for. Features are not part of the state: a new list of pairs begins without any.
@@ -22,12 +17,13 @@ use super::polyhedra_pairs::shape_pair;
 use super::{is_halted, raise};
 use crate::layout::{Record, four_numbers, last, record, xyz};
 use crate::motion::TOO_DEEP;
+use crate::near_features::motion_since;
 use crate::periodic::PeriodicBoundaries;
 use crate::shape_features::{EDGES, FEATURE_BITS, FEATURES, Frame, KIND_BIT, ShapePair, VERTEX_OF_J, frame_of_i};
 use crate::shape_search::{bound_of_contacts, direction_along, sizes_of_search};
 use crate::shapes::shape_at;
 use cubecl::prelude::*;
-use seixo_laws::{Coordinate, Quaternion, Real, Vector3};
+use seixo_laws::{Coordinate, Real, Vector3};
 
 /// Features that a pair can keep. Two equal cubes face on have forty.
 pub const KEPT: usize = 40;
@@ -38,10 +34,6 @@ pub const NEAR_POSE: usize = 2;
 
 /// Threads of a block that finds contacts. Each has a pair.
 pub const NEAR_THREADS: usize = 64;
-
-/// Motion after which features are looked for again, over the sum of the radii of the bounding spheres \[-\]. A wide margin keeps more features, of which
-/// fewer are in contact.
-const MARGIN: f32 = 0.02;
 
 /// The mark of features, or of none, that stay after this step, in the word with their numbers.
 pub(super) const STAYS: u32 = 1 << 31;
@@ -74,42 +66,6 @@ fn vertices_of(word: u32) -> u32 {
 #[cube]
 fn edges_of(word: u32) -> u32 {
     (word >> COUNT_BITS) & COUNT
-}
-
-/// How far the grains of a pair may move before its features are looked for again \[m\]. The radii are those of the bounding spheres.
-#[cube]
-pub(super) fn margin_of<C: Real>(radius_i: C, radius_j: C) -> C {
-    C::new(MARGIN) * (radius_i + radius_j)
-}
-
-/// A bound of the way \[m\] from its former place of any point of a grain with this bounding radius, when it had another orientation and center. For a
-/// rotation by the angle θ, the way is at most 2 sin(θ/2) times the radius, and the difference of both quaternions is 2 sin(θ/4), which is at least
-/// sin(θ/2).
-///
-/// ```
-/// use seixo_laws::{Quaternion, Vector3};
-/// use seixo_sweeps::kernels::polyhedra_near::motion_since;
-/// let upright = Quaternion { w: 1.0, x: 0.0, y: 0.0, z: 0.0 };
-/// let (sine, cosine) = 0.05f64.sin_cos();
-/// let turned = Quaternion { w: cosine, x: 0.0, y: 0.0, z: sine };
-/// let (here, there) = (Vector3::<f64>::zero(), Vector3 { x: 0.0, y: 0.3, z: 0.0 });
-/// // Turned by 0.1 rad: the end of an arm of 2 m moves by 0.2 m, and the center by 0.3 m.
-/// assert!((motion_since(&turned, &there, &upright, &here, 2.0) - 0.5).abs() < 1e-4);
-/// ```
-#[cube]
-pub fn motion_since<C: Real>(
-    orientation: &Quaternion<C>,
-    center: &Vector3<C>,
-    old_orientation: &Quaternion<C>,
-    old_center: &Vector3<C>,
-    radius: C,
-) -> C {
-    let shift = center.minus(old_center);
-    let w = orientation.w - old_orientation.w;
-    let x = orientation.x - old_orientation.x;
-    let y = orientation.y - old_orientation.y;
-    let z = orientation.z - old_orientation.z;
-    C::root(shift.dot(&shift)) + C::new(2.0) * C::root(w * w + x * x + y * y + z * z) * radius
 }
 
 /// Keeps the pose of pair k, with i as seen from j, and how far the grains may move from there until a contact may be none of the features that are kept

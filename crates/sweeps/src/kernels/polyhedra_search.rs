@@ -31,17 +31,18 @@ use super::polyhedra_candidates::{
 use super::polyhedra_edges::{MARKS, list_edges, search_listed_edges};
 use super::polyhedra_items::{POSE, axis_of_face, bound_of, frame_of, gap_over_face, is_near_vertex, outer_faces, plane_of_i, plane_of_j};
 use super::polyhedra_lists::PAIR_LOAD;
-use super::polyhedra_near::{KEPT, STAYS, are_kept, keep_pose, margin_of, word_of_counts};
+use super::polyhedra_near::{KEPT, STAYS, are_kept, keep_pose, word_of_counts};
 use super::polyhedra_pairs::shape_pair;
 use super::{is_halted, raise};
 use crate::layout::{BITS, Record, four_numbers, last, record, xyz};
 use crate::motion::TOO_DEEP;
+use crate::near_features::margin_of;
 use crate::periodic::PeriodicBoundaries;
 use crate::shape_features::{EDGES, KIND_BIT, PairSizes, ShapePair, frame_of_i};
 use crate::shape_search::{Approach, Extents, approach_of, extents_of, gap_of_planes, sizes_of_search, spheres_meet};
 use crate::shapes::shape_at;
 use cubecl::prelude::*;
-use seixo_laws::{Coordinate, Real, Vector3, near_vector};
+use seixo_laws::{Coordinate, Real, near_vector};
 
 /// Pairs that a block tests.
 pub const SEARCH_PAIRS: usize = 64;

@@ -14,9 +14,10 @@ use seixo_laws::vector::Vector3Launch;
 use seixo_laws::{Coordinate, Quaternion, Real, Vector3};
 use seixo_sweeps::kernels::FLAGS;
 use seixo_sweeps::kernels::polyhedra_lists::PAIR_LOAD;
-use seixo_sweeps::kernels::polyhedra_near::{KEPT, NEAR_POSE, NEAR_THREADS, find_near_contacts, motion_since};
+use seixo_sweeps::kernels::polyhedra_near::{KEPT, NEAR_POSE, NEAR_THREADS, find_near_contacts};
 use seixo_sweeps::kernels::polyhedra_search::{SEARCH_THREADS, search_shape_pairs, search_threads};
 use seixo_sweeps::layout::RECORD;
+use seixo_sweeps::near_features::motion_since;
 use seixo_sweeps::periodic::{OPEN, PeriodicBoundariesLaunch};
 use seixo_sweeps::shape_pairs::{PosedShape, ShapePair};
 use seixo_sweeps::shape_search::find_contacts;
@@ -32,7 +33,7 @@ const PAIRS: usize = 330;
 const UNION: u32 = 3;
 
 /// Vertices, edges and faces.
-struct Solid {
+pub struct Solid {
     vertices: Vec<[f64; 3]>,
     edges: Vec<[u32; 2]>,
     loops: Vec<u32>,
@@ -97,7 +98,7 @@ impl Solid {
     }
 
     /// A thin box of these half edges.
-    fn rod([x, y, z]: [f64; 3]) -> Solid {
+    pub fn rod([x, y, z]: [f64; 3]) -> Solid {
         let cube = Solid::cube([0.0; 3], 1.0);
         let vertices = cube.vertices.iter().map(|corner| [corner[0] * x, corner[1] * y, corner[2] * z]);
         Solid {
@@ -106,9 +107,8 @@ impl Solid {
         }
     }
 
-    /// A prism whose edges do not fit into the lists of the kernel.
-    fn prism() -> Solid {
-        let sides = 24u32;
+    /// A prism of so many sides. With 24, its edges do not fit into the lists of the kernel.
+    pub fn prism(sides: u32) -> Solid {
         let corner = |k: u32| {
             let angle = f64::from(k % sides) * std::f64::consts::TAU / f64::from(sides);
             [0.6 * angle.cos(), 0.6 * angle.sin(), if k < sides { 0.5 } else { -0.5 }]
@@ -179,21 +179,21 @@ impl Solid {
 }
 
 /// Pairs, and words and numbers of their shapes.
-struct Pairs {
-    words: Vec<u32>,
-    numbers: Vec<f64>,
-    all: Vec<ShapePair<f64, f64>>,
+pub struct Pairs {
+    pub words: Vec<u32>,
+    pub numbers: Vec<f64>,
+    pub all: Vec<ShapePair<f64, f64>>,
 }
 
 impl Pairs {
     /// Those of a cube, a rock, a prism and a union of two cubes.
-    fn varied() -> Pairs {
+    pub fn varied() -> Pairs {
         let union = Solid::cube([0.35, 0.0, 0.0], 0.25).with(Solid::cube([-0.3, 0.1, 0.05], 0.3));
-        Pairs::of(&[Solid::cube([0.0; 3], 0.5), Solid::rock(), Solid::prism(), union], PAIRS, 0.02)
+        Pairs::of(&[Solid::cube([0.0; 3], 0.5), Solid::rock(), Solid::prism(24), union], PAIRS, 0.02)
     }
 
     /// So many of these solids, see [`random_pairs`].
-    fn of(solids: &[Solid], count: usize, step: f64) -> Pairs {
+    pub fn of(solids: &[Solid], count: usize, step: f64) -> Pairs {
         let geometries: Vec<ShapeGeometry<'_>> = solids.iter().map(Solid::geometry).collect();
         let (mut words, mut numbers) = (Vec::new(), Vec::new());
         lay_out(&geometries, |word| words.push(word), |number| numbers.push(number));
@@ -230,7 +230,7 @@ fn random_pairs(words: &[u32], numbers: &[f64], of_shapes: usize, count: usize, 
 }
 
 /// The pair in another precision.
-fn in_precision<C: Coordinate<R>, R: Real>(
+pub fn in_precision<C: Coordinate<R>, R: Real>(
     pair: &ShapePair<f64, f64>,
     place: impl Fn(f64) -> C + Copy,
     number: impl Fn(f64) -> R + Copy,
@@ -265,12 +265,12 @@ fn in_precision<C: Coordinate<R>, R: Real>(
 }
 
 /// How pairs move: each on a straight line, while both grains rotate about axes of their own. In the middle of their path they are where they were made.
-struct Path {
-    steps: usize,
+pub struct Path {
+    pub steps: usize,
     /// Shift in a step \[m\].
-    shift: f64,
+    pub shift: f64,
     /// Angles by which i and j rotate in a step \[rad\].
-    turns: [f64; 2],
+    pub turns: [f64; 2],
 }
 
 /// Two steps in which nothing moves.
@@ -281,7 +281,7 @@ const AT_REST: Path = Path {
 };
 
 /// Some steps within the margin of the features that are kept, which is 0.036 m.
-const SLOW: Path = Path {
+pub const SLOW: Path = Path {
     steps: 24,
     shift: 0.0015,
     turns: [0.002, 0.001],
@@ -289,7 +289,7 @@ const SLOW: Path = Path {
 
 impl Path {
     /// Pair k in this step.
-    fn at(&self, step: usize, k: usize, pair: &ShapePair<f64, f64>) -> ShapePair<f64, f64> {
+    pub fn at(&self, step: usize, k: usize, pair: &ShapePair<f64, f64>) -> ShapePair<f64, f64> {
         let mut random = numbers_from(1000 + k as u64);
         let mut any_direction = || {
             let along = vector(&mut random);

@@ -1,22 +1,12 @@
 //! Processor cores.
 
 use crate::split::{Split, Strided};
-use rayon::Yield;
 use std::mem::MaybeUninit;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
 
 /// A pool of threads on the cores of this machine.
 pub struct Cpu {
     pool: rayon::ThreadPool,
-    /// Number of threads that look for work although there is none; `None` if there are more threads than cores, which others may use.
-    watching: Option<Arc<AtomicUsize>>,
 }
-
-/// How long a thread looks for work before it sleeps. The system takes some 50 µs to wake it, which is as long as a small part takes, and a step has a
-/// few passes between which a thread waits for the others. What is longer, such as an output, is worth a sleep.
-const PATIENCE: Duration = Duration::from_micros(200);
 
 /// The threads could not be started.
 #[derive(Debug)]
@@ -70,9 +60,7 @@ impl Cpu {
                 threads,
                 cause: error.to_string(),
             })?;
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let watching = (pool.current_num_threads() <= cores).then(Arc::default);
-        Ok(Cpu { pool, watching })
+        Ok(Cpu { pool })
     }
 
     /// Number of threads.
@@ -111,54 +99,21 @@ impl Cpu {
             }
             return;
         }
-        fn halves<D: Split>(first: usize, parts: usize, data: D, body: &(impl Fn(usize, D) + Sync), is_patient: bool) {
+        fn halves<D: Split>(first: usize, parts: usize, data: D, body: &(impl Fn(usize, D) + Sync)) {
             match parts {
                 0 => {}
                 1 => body(first, data),
                 _ => {
                     let half = parts / 2;
                     let (left, right) = data.split(half);
-                    let (has_begun, is_done) = (AtomicBool::new(false), AtomicBool::new(false));
                     rayon::join(
-                        || {
-                            halves(first, half, left, body, is_patient);
-                            // Another thread has the other half. Without a look for work here, this one would soon sleep.
-                            if is_patient && has_begun.load(Ordering::Acquire) {
-                                look_for_work(|| is_done.load(Ordering::Acquire));
-                            }
-                        },
-                        || {
-                            has_begun.store(true, Ordering::Release);
-                            halves(first + half, parts - half, right, body, is_patient);
-                            is_done.store(true, Ordering::Release);
-                        },
+                        || halves(first, half, left, body),
+                        || halves(first + half, parts - half, right, body),
                     );
                 }
             }
         }
-        self.enter(|| {
-            if parts > 1 {
-                self.keep_awake();
-            }
-            halves(0, parts, data, &body, self.watching.is_some());
-        });
-    }
-
-    /// Lets the other threads of the pool look for work for a while, those that do not do so already. Called by a thread of the pool.
-    fn keep_awake(&self) {
-        let Some(watching) = &self.watching else { return };
-        let caller = rayon::current_thread_index();
-        while watching.fetch_add(1, Ordering::Relaxed) + 1 < self.threads() {
-            let watching = watching.clone();
-            rayon::spawn(move || {
-                // The caller may come across this itself, while it waits for others.
-                if rayon::current_thread_index() != caller {
-                    look_for_work(|| false);
-                }
-                watching.fetch_sub(1, Ordering::Relaxed);
-            });
-        }
-        watching.fetch_sub(1, Ordering::Relaxed);
+        self.enter(|| halves(0, parts, data, &body));
     }
 
     /// The results of `of` for 0 to n − 1, computed in parallel. Each thread is the first to write to its part of the new memory: zeros that one thread
@@ -185,20 +140,6 @@ impl Cpu {
         // come here.
         unsafe { items.set_len(n) };
         items
-    }
-}
-
-/// Does work that others of the pool have to give, until `is_over`, or until there has been none for [`PATIENCE`].
-fn look_for_work(is_over: impl Fn() -> bool) {
-    let mut idle = Instant::now();
-    while !is_over() {
-        if rayon::yield_now() == Some(Yield::Executed) {
-            idle = Instant::now();
-        } else if idle.elapsed() > PATIENCE {
-            return;
-        } else {
-            std::thread::yield_now();
-        }
     }
 }
 

@@ -289,7 +289,13 @@ impl Populations {
                 gone()?;
                 continue;
             };
-            let k = self.walls.entry_of(i, entry[1]).ok_or_else(unknown)?;
+            let is_polyhedral = self.grains.fields.shape.get(i).is_some_and(|&shape| shape > 0);
+            let listed = if is_polyhedral {
+                self.walls.entry_of_polyhedron(i, entry[1])
+            } else {
+                self.walls.entry_of(i, entry[1])
+            };
+            let k = listed.ok_or_else(unknown)?;
             self.walls.history[k * kept..][..kept].copy_from_slice(record);
             self.walls.wall_contacts[k * WALL_CONTACT..][..WALL_CONTACT].copy_from_slice(touch);
         }

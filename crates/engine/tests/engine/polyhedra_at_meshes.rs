@@ -162,6 +162,34 @@ fn a_resumed_run_at_a_mesh_has_the_same_bits() {
 }
 
 #[test]
+fn a_cube_that_passes_many_triangles_goes_on_from_any_step() {
+    // Squares of a tenth of the edge of the cube.
+    let squares = (-10..20).flat_map(|x| (-8..8).map(move |y| [f64::from(x), f64::from(y)].map(|corner| 0.1 * corner)));
+    let ground = squares.flat_map(|[x, y]| rectangle([[x, y, 0.0], [x + 0.1, y, 0.0], [x + 0.1, y + 0.1, 0.0], [x, y + 0.1, 0.0]]));
+    let mut world = world(vec![cube()], rough());
+    world.materials[0].youngs_modulus = 1e8;
+    world.gravity = [0.0, 0.0, -9.81];
+    world.walls.push(mesh(ground.collect()));
+    put(&mut world, 0, OF_UNIT_CUBE, [-0.05, 0.0, 0.4999], [3.0, 0.0, 0.0]);
+    let mut whole = with_step(world.clone(), 1e-4);
+    let mut parts = with_step(world.clone(), 1e-4);
+    let settings = Settings {
+        time_step: Some(1e-4),
+        ..on(1)
+    };
+    // Within ten steps it passes a thirtieth of an edge of a triangle, so that lists of old triangles are met at all ages.
+    for _ in 0..150 {
+        whole.advance(10).expect("sound steps");
+        parts.advance(10).expect("sound steps");
+        let state = parts.save().expect("a sound state");
+        parts = Simulation::restore(world.clone(), settings.clone(), &state).expect("the state fits");
+    }
+    let now = whole.snapshot();
+    assert!(now.position[0][0] > 0.2 && whole.rebuilds() > 1, "{now:?} {}", whole.rebuilds());
+    assert_eq!(parts.snapshot().position, now.position);
+}
+
+#[test]
 fn what_meshes_and_polyhedra_do_not_go_with_is_refused() {
     let refused = |spoil: fn(&mut World)| {
         let mut world = falling_on_a_plate();

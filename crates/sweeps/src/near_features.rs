@@ -29,7 +29,7 @@ pub const NEAR_ROOM: usize = 256;
 
 /// Motion after which features are looked for again, over the sum of the radii of the bounding spheres \[-\]. A wide margin keeps more features, of which
 /// fewer are in contact.
-const MARGIN: f32 = 0.02;
+const MARGIN: f32 = 0.01;
 
 /// How far the grains of a pair may move before its features are looked for again \[m\]. The radii are those of the bounding spheres.
 #[cube]
@@ -67,7 +67,7 @@ pub fn motion_since<C: Real>(
     C::root(shift.dot(&shift)) + C::new(2.0) * C::root(w * w + x * x + y * y + z * z) * radius
 }
 
-/// Near features of a pair on a CPU, with room for as many as it can keep.
+/// Near features of a pair on a CPU, with room for as many as it can keep. A grain that changes its shape or scale has to leave the list of pairs first.
 #[derive(Clone, Debug)]
 pub struct NearFeatures<C: Real> {
     /// The frame of i as seen from j when they were looked for; none if the pair keeps no features.

@@ -1,9 +1,9 @@
-//! A bank of cubes beside one of spheres: their angles of repose.
+//! A bank of cubes, and its angle of repose. Spheres in their place do not stay.
 
 use super::case_run::{CaseRun, Done, Outcome, mean};
 use super::packing::{go_on, poured, shape_of, wall_named};
-use seixo_engine::SurroundingsChange;
 use seixo_engine::world::{Settings, World};
+use seixo_engine::{Simulation, SurroundingsChange};
 
 /// Times at which all grains have fallen, and at which they rest between the walls \[s\].
 const FILLED: [f64; 2] = [0.9, 1.1];
@@ -33,15 +33,20 @@ fn make_spheres_of_shapes(world: &mut World) -> Done {
     Ok(())
 }
 
-/// Fills the box, takes the gate away, and waits until the bank rests: its angle \[deg\]. It is that of the wedge whose centers of grains have the same
-/// mean height h/3 and mean distance L/3 from the wall behind it.
-fn angle(case_run: &mut CaseRun, name: &str, world: World, settings: Settings) -> Outcome<f64> {
+/// A bank whose gate has been taken away.
+fn opened(case_run: &mut CaseRun, name: &str, world: World, settings: Settings) -> Outcome<Simulation> {
     let gate = wall_named(&world, "gate")?;
     let mut simulation = poured(case_run, name, world, settings, FILLED)?;
     simulation.change(&[SurroundingsChange::Wall {
         wall: gate,
         is_there: false,
     }])?;
+    Ok(simulation)
+}
+
+/// Waits until a bank rests: its angle \[deg\]. It is that of the wedge whose centers of grains have the same mean height h/3 and mean distance L/3 from the
+/// wall behind it.
+fn angle(case_run: &mut CaseRun, name: &str, mut simulation: Simulation) -> Outcome<f64> {
     let opened = simulation.time();
     let mut speed = f64::INFINITY;
     for look in 1..=LOOKS {
@@ -58,12 +63,16 @@ fn angle(case_run: &mut CaseRun, name: &str, world: World, settings: Settings) -
     Err(format!("after {waited} s the bank of {name} still moves at {speed:.1e} m/s").into())
 }
 
-/// Angles of repose of cubes, and of spheres of the same volume and friction.
+/// The angle of repose of cubes, and the share of spheres of the same volume and friction that has not left after [`LOOKS`].
 pub fn repose(case_run: &mut CaseRun) -> Done {
     let scene = case_run.scene()?;
     let mut of_spheres = scene.world.clone();
     make_spheres_of_shapes(&mut of_spheres)?;
-    let cubes = angle(case_run, "cubes", scene.world, scene.settings.clone())?;
-    let spheres = angle(case_run, "spheres", of_spheres, scene.settings)?;
-    case_run.compare(&[cubes, spheres, cubes - spheres])
+    let count = of_spheres.grains.id.len() as f64;
+    let bank = opened(case_run, "cubes", scene.world, scene.settings.clone())?;
+    let cubes = angle(case_run, "cubes", bank)?;
+    let mut spheres = opened(case_run, "spheres", of_spheres, scene.settings)?;
+    let end = spheres.time() + LOOK * f64::from(LOOKS);
+    go_on(case_run, "spheres", &mut spheres, end)?;
+    case_run.compare(&[cubes, spheres.snapshot().id.len() as f64 / count])
 }

@@ -32,7 +32,7 @@ const USUAL_NEIGHBORS: u32 = 18;
 const ALIKE: f64 = 0.01;
 /// Share by which it may be larger if the mesh is the whole shape: grains that are much larger than their mesh are not what was meant.
 const CONCAVE: f64 = 0.2;
-/// Share by which the volume of a union may be beyond what its parts allow: lines measure it to some thousandths.
+/// Share by which the volume of a union may be beyond what its parts allow: lines measure it much better, unless they miss a part.
 const UNSURE: f64 = 0.02;
 /// Most vertices or edges of a shape: a contact history has 15 bits for each.
 const MOST_FEATURES: usize = 32_767;
@@ -246,7 +246,7 @@ fn solid_of_union(parts: &[Part], rounding: f64, section: &ShapeSection) -> Resu
     let sharp: Vec<Polyhedron> = parts.iter().map(|part| part.sharp.clone()).collect();
     let cores: Vec<Polyhedron> = parts.iter().map(|part| part.core.clone()).collect();
     let of_rounding = |error: PolyhedronError| at_rounding(&error, &sharp, section);
-    let union = solid_of_parts(&sharp, &cores, rounding).map_err(of_rounding)?;
+    let union = solid_of_parts(&cores, rounding).map_err(of_rounding)?;
     let (mut largest, mut all) = (0.0f64, 0.0);
     for core in &cores {
         let volume = core.swept(rounding).map_err(of_rounding)?.volume;

@@ -144,9 +144,9 @@ fn nearest_of_features<C: Real>(
     NearestPoints::<C> { key: contact, square, gap }
 }
 
-/// Finds the contacts of pairs among their features, which [`super::polyhedra_search::search_shape_pairs()`] has found. Their keys are written to `keys` in
-/// ascending order, with `slots` slots a pair, and their number to `loads`, see [`PAIR_LOAD`], where all forces are zero then. Blocks have [`NEAR_THREADS`]
-/// threads, and each takes one of n pairs, in this order.
+/// Finds the contacts of pairs among their features, which [`crate::kernels::polyhedra_search::search_shape_pairs()`] has found. Their keys are written
+/// to `keys` in ascending order, with `slots` slots a pair, and their number to `loads`, see [`PAIR_LOAD`], where all forces are zero then. Blocks have
+/// [`NEAR_THREADS`] threads, and each takes one of n pairs, in this order.
 ///
 /// An item is a feature of any pair of the block. Vertices come first, then edges, as threads side by side that take different branches wait for each
 /// other. Then each thread takes the contacts of its own pair in the order of keys.

@@ -219,7 +219,7 @@ fn list_of(pair: usize, found_counts: &mut [u32]) -> usize {
     list
 }
 
-/// Finds the features of pairs that may touch, and keeps them in `near`, `near_counts` and `near_poses`, see [`super::polyhedra_near`]. Blocks have
+/// Finds the features of pairs that may touch, and keeps them in `near`, `near_counts` and `near_poses`, see [`crate::kernels::polyhedra_near`]. Blocks have
 /// [`SEARCH_THREADS`] threads, and take [`SEARCH_PAIRS`] of n pairs, in this order. A pair that keeps its features already, or that it has none, is left
 /// as it is.
 ///

@@ -341,7 +341,7 @@ fn what_polyhedra_do_not_go_with_is_refused_with_a_remedy() {
                     radii: [1.0; 2],
                 }]);
             },
-            "walls other than planes",
+            "wall floor: it is open, and polyhedral grains go only with closed round walls around them so far; close both ends",
         ),
         (
             |world, _| {
@@ -527,6 +527,7 @@ fn drum(radius: f64) -> Wall {
     };
     let ends = [-1.0, 1.0].map(|y| Frustum::disk([0.0, y, 0.0], axis, radius));
     Wall {
+        name: "drum".into(),
         shape: WallShape::Round(vec![mantle, ends[0], ends[1]]),
         ..floor()
     }
@@ -574,18 +575,33 @@ fn round_walls_must_be_closed_and_around_polyhedra() {
         Simulation::new(world, on(1)).map(|_| ()).err().map(|refusal| refusal.to_string())
     };
     assert_eq!(refused(|_| {}), None);
-    let spoiled: [fn(&mut World); 3] = [
-        |world| {
-            if let WallShape::Round(frusta) = &mut world.walls[0].shape {
-                frusta.pop();
-            }
-        },
-        |world| world.grains.position[0] = [0.0, 0.0, 2.0],
-        |world| world.walls[0].motion.surface.velocity = [0.0, 0.1, 0.0],
+    let spoiled: [(fn(&mut World), &str); 4] = [
+        (
+            |world| {
+                // A floor comes before the wall that is meant.
+                world.walls.insert(0, floor());
+                if let WallShape::Round(frusta) = &mut world.walls[1].shape {
+                    frusta.pop();
+                }
+            },
+            "wall drum: it is open, and polyhedral grains go only with closed round walls around them",
+        ),
+        (
+            |world| world.grains.position[0] = [0.0, 0.0, 2.0],
+            "wall drum: polyhedral grain 0 at (0.0000e0, 0.0000e0, 2.0000e0) m is not inside",
+        ),
+        (
+            |world| world.walls[0].motion.surface.velocity = [0.0, 0.1, 0.0],
+            "wall drum: its surface velocity or surface rotation does not go with polyhedral grains",
+        ),
+        (
+            |world| world.walls[0].specific_wear_rate = 1e-13,
+            "wall drum: wear does not go with polyhedral grains yet",
+        ),
     ];
-    for spoil in spoiled {
+    for (spoil, what) in spoiled {
         let message = refused(spoil).unwrap_or_default();
-        assert!(message.contains("closed round walls around them"), "{message}");
+        assert!(message.contains(what), "{what}: {message}");
     }
 }
 

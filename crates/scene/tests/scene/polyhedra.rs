@@ -351,10 +351,50 @@ fn what_polyhedra_do_not_go_with_is_shown_at_its_key() {
     let message = explained(&scene, &refusal);
     for phrase in [
         "specific_wear_rate = 1e-13",
-        "polyhedral grains do not go with walls that wear",
-        "help: leave specific_wear_rate out",
+        "wall floor: wear does not go with polyhedral grains yet",
+        "help: leave specific_wear_rate, or wear_coefficient and hardness, out",
     ] {
         assert!(message.contains(phrase), "no `{phrase}` in\n{message}");
+    }
+}
+
+#[test]
+fn a_wall_that_polyhedra_do_not_go_with_is_the_one_that_is_shown() {
+    let keys = "kind = \"polyhedron\"\nbox = [4, 2, 1]\nrounding = 0.2";
+    let floor = "[wall.floor]\nmaterial = \"glass\"\nplane = { point = [0, 0, -50], normal = [0, 0, 1] }";
+    let tube = "[wall.tube]\nmaterial = \"glass\"\ncylinder = { from = [0, 0, -60], to = [0, 0, 160], radius = 60, caps = [";
+    let cases: [(&str, &[&str]); 3] = [
+        (
+            "\"from\"] }",
+            &[
+                "scene.toml:",
+                "cylinder = { from",
+                "wall tube: it is open",
+                "help: close both ends of the cylinder or cone with caps",
+            ],
+        ),
+        (
+            "\"from\", \"to\"] }\nsurface_velocity = [0, 0, 1]",
+            &["surface_velocity = [0, 0, 1]", "wall tube: its surface velocity"],
+        ),
+        (
+            "\"from\", \"to\"] }\n[grains.beside]\nmaterial = \"glass\"\nshape = \"stone\"\nat = [[99, 0, 0]]",
+            &[
+                "cylinder = { from",
+                "wall tube: polyhedral grain 0 at",
+                "help: move the grain or the wall",
+            ],
+        ),
+    ];
+    for (rest, phrases) in cases {
+        let scene = stones_in(Path::new(""), keys, &format!("{floor}\n{tube}{rest}")).unwrap_or_else(|found| panic!("{found}"));
+        let refusal = Simulation::new(scene.world.clone(), scene.settings.clone())
+            .map(|_| ())
+            .expect_err(rest);
+        let message = scene.source.explain(&refusal).expect("a place").plain();
+        for phrase in phrases {
+            assert!(message.contains(phrase), "no `{phrase}` in\n{message}");
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Polyhedral grains: tests against physics.
 
-use crate::corners::{about, block, capsule, floor, on, put, started, through_a_collision, turned, world};
+use crate::corners::{about, block, capsule, floor, on, prism, put, started, through_a_collision, turned, world};
 use seixo_engine::state::GrainSnapshot;
 use seixo_engine::world::{DeviceChoice, Frustum, Interaction, PolyhedralShape, Settings, Vec3, Wall, WallShape, World};
 use seixo_engine::{Partner, Simulation, SurroundingsChange};
@@ -602,6 +602,27 @@ fn round_walls_must_be_closed_and_around_polyhedra() {
     for (spoil, what) in spoiled {
         let message = refused(spoil).unwrap_or_default();
         assert!(message.contains(what), "{what}: {message}");
+    }
+}
+
+#[test]
+fn too_many_contacts_with_a_wall_are_an_error_with_both_names() {
+    // The prism falls on its end, which has forty vertices.
+    let mut world = world(vec![prism("disk", 40, [0.3, 0.4], 0.1)], Interaction::default());
+    world.walls.push(floor());
+    let upright = about([0.0, 1.0, 0.0], std::f64::consts::FRAC_PI_2);
+    turned(&mut world, 0, 0.6, [0.0, 0.0, 0.5001], upright, [0.0, 0.0, -0.5]);
+    let settings = Settings {
+        time_step: Some(5e-5),
+        ..on(1)
+    };
+    let mut simulation = Simulation::new(world, settings).expect("the world is sound");
+    let stopped = (0..40).find_map(|_| simulation.advance(25).err()).expect("an error").to_string();
+    for phrase in [
+        "grain 0 (shape disk) and wall floor have ",
+        " contacts, and at most 32 are possible; use a shape of fewer faces",
+    ] {
+        assert!(stopped.contains(phrase), "no `{phrase}` in {stopped}");
     }
 }
 

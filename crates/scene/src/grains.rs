@@ -6,7 +6,7 @@ use crate::{
     diagnostics::UnlocatedDiagnostic,
     fill::{Surroundings, fill, refuse_too_many, si, sphere},
     grain_boundary::{self, Member},
-    grain_keys::{refuse_clumps_of_inlet, refuse_couplings_of_polyhedra, refuse_mass, refuse_to_be_carried},
+    grain_keys::{refuse_clumps_of_inlet, refuse_couplings_of_polyhedra, refuse_ids_of_clumps, refuse_mass, refuse_to_be_carried},
     interactions::Materials,
     joint,
     outline::Outlines,
@@ -173,6 +173,7 @@ pub(crate) fn gather(
             refuse_couplings_of_polyhedra(section, is_polyhedron)?;
             let blocks = blocks(name, section, seed, fnv1a(name))?;
             let loose = loose(name, section, drawn, &around, &blocks, materials, findings)?;
+            refuse_ids_of_clumps(section, is_polyhedron, loose.iter().any(|grain| grain.id.is_some()))?;
             Ok((motion, loose, blocks))
         });
         let (motion, loose, blocks) = found.unwrap_or_else(|(key, complaint)| {
@@ -274,7 +275,7 @@ pub(crate) fn gather(
             for (k, one) in loose.iter().enumerate() {
                 let own = blocks.get(k).map(|block| (index_of(&mut used, &block.drawn.shape), &block.drawn));
                 let Some((index, drawn)) = own.or(of_all) else { break };
-                let Some(id) = free.next() else { break };
+                let Some(id) = one.id.or_else(|| free.next()) else { break };
                 let placed = Placement {
                     center: one.position,
                     radius: one.radius,
@@ -611,12 +612,6 @@ fn loose(
         }
         let of_row = row.mass.or(row.density.map(|density| density * sphere(radius)));
         let mass = of_row.or(section.mass.map(|mass| mass.si));
-        if row.id.is_some() && section.shape.is_some() {
-            return Err((
-                "file",
-                UnlocatedDiagnostic::new("a column `id` numbers grains, and a clump has several").remedy("drop the column"),
-            ));
-        }
         let orientation = match row.orientation {
             Some([w, x, y, z]) => DQuat::from_xyzw(x, y, z, w),
             None if is_filled && drawn.is_none() && section.shape.is_some() => shape::any_turn(&mut random),

@@ -42,13 +42,11 @@ const ROCKS: u64 = 0x726f_636b_7321_0001;
 /// An error with its key.
 type At = (&'static str, UnlocatedDiagnostic);
 
-/// A shape of polyhedral grains, with the size and the axes in which it is defined.
+/// A shape of polyhedral grains, with the size in which it is defined.
 #[derive(Clone, Debug)]
 pub(crate) struct DrawnPolyhedron {
     /// The shape, with a bounding sphere of radius one.
     pub shape: PolyhedralShape,
-    /// Rotates the principal axes into the axes in which the shape is defined.
-    axes: DQuat,
     /// Radius of the bounding sphere about the center of mass in the size in which it is defined \[m\].
     pub drawn: f64,
 }
@@ -57,7 +55,6 @@ impl DrawnPolyhedron {
     /// A polyhedron in place: its principal axes are turned as those of the grain, and its size is in meters.
     pub fn in_place(grain: GrainShape) -> DrawnPolyhedron {
         DrawnPolyhedron {
-            axes: DQuat::from_mat3(&grain.rotation).normalize(),
             drawn: grain.radius,
             shape: grain.shape,
         }
@@ -65,7 +62,7 @@ impl DrawnPolyhedron {
 
     /// Adds a grain with this id to the table of grains, and the body that it is on a joint. The shape has the index `shape` in the world.
     pub fn put(&self, grains: &mut Grains, shape: u32, id: u32, placed: &Placement, density: f64, (material, group): (u32, u32)) {
-        let turn = placed.orientation * self.axes;
+        let turn = placed.orientation * axes_of(&self.shape);
         grains.push_polyhedron(&PolyhedralGrain {
             id,
             shape,
@@ -89,6 +86,13 @@ impl DrawnPolyhedron {
         let corners = |triangle: &[u32; 3]| triangle.map(|corner| position[corner as usize]);
         triangles.iter().map(corners).collect()
     }
+}
+
+/// Rotates the principal axes of a shape into the axes in which it is defined.
+fn axes_of(shape: &PolyhedralShape) -> DQuat {
+    shape
+        .drawn_axes
+        .map_or(DQuat::IDENTITY, |[w, x, y, z]| DQuat::from_xyzw(x, y, z, w))
 }
 
 /// The polyhedron that grains of an inlet are.
@@ -153,7 +157,7 @@ fn drawn(name: &str, section: &mut ShapeSection, seed: u64, findings: &mut Check
     };
     possible_moments(&solid)?;
     let (sharp, cores): (Vec<Polyhedron>, Vec<Polyhedron>) = parts.into_iter().map(|part| (part.sharp, part.core)).unzip();
-    let grain = grain_shape_of_parts(name, rounding, &cores, &solid).map_err(|error| match section.capsule {
+    let mut grain = grain_shape_of_parts(name, rounding, &cores, &solid).map_err(|error| match section.capsule {
         Some(_) => at("capsule.radius")(error),
         None => at_rounding(&error, &sharp, section),
     })?;
@@ -178,10 +182,12 @@ fn drawn(name: &str, section: &mut ShapeSection, seed: u64, findings: &mut Check
     }
     let rotation = section.rotate.as_ref().map(orientation).transpose();
     let rotation = rotation.map_err(|complaint| ("rotate.axis", complaint))?;
-    let axes = DQuat::from_mat3(&grain.rotation).normalize();
+    if let Some(rotation) = rotation {
+        let axes = (rotation * axes_of(&grain.shape)).normalize();
+        grain.shape.drawn_axes = Some([axes.w, axes.x, axes.y, axes.z]);
+    }
     Ok(DrawnPolyhedron {
         shape: grain.shape,
-        axes: rotation.map_or(axes, |rotation| (rotation * axes).normalize()),
         drawn: grain.radius * meters(section.unit.as_ref(), section.scale.as_ref())?,
     })
 }

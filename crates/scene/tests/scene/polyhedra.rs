@@ -91,6 +91,24 @@ fn orientation_and_radius_are_those_of_the_section() {
 }
 
 #[test]
+fn orientations_of_snapshots_are_those_of_the_drawn_shape() {
+    // Neither the axes of the box nor those of the rotated shape are in the order of its principal axes.
+    let keys = "kind = \"polyhedron\"\nbox = [4, 2, 1]\nrounding = 0.2\nrotate = { axis = [0, 1, 0], angle = \"90 deg\" }";
+    let turned =
+        "orientation = { axis = [1, 2, -2], angle = \"40 deg\" }\n[grains.dust]\nmaterial = \"glass\"\nat = [[0, 0, 50]]\nradius = 1";
+    let scene = stones_in(Path::new(""), keys, turned).expect("a sound scene");
+    let grains = Simulation::new(scene.world, scene.settings).expect("a sound world").snapshot();
+    let expected = DQuat::from_axis_angle(DVec3::new(1.0, 2.0, -2.0) / 3.0, 40f64.to_radians());
+    let found = grains.drawn_orientation();
+    for (k, &[w, x, y, z]) in found.iter().enumerate() {
+        let of_grain = if grains.shape[k] > 0 { expected } else { DQuat::IDENTITY };
+        let apart = DQuat::from_xyzw(x, y, z, w).angle_between(of_grain);
+        assert!(apart < 1e-7, "{k}: {apart} rad");
+    }
+    assert!(found.len() == 3 && grains.orientation[1] != found[1], "{found:?}");
+}
+
+#[test]
 fn each_source_gives_a_sound_shape() {
     let sources = [
         ("tetrahedron = 2\nrounding = 0.1", 4),

@@ -112,6 +112,12 @@ impl SceneFile {
     pub fn is_fluid_only(&self) -> bool {
         self.grains.is_empty() && !self.fluid.is_empty()
     }
+
+    /// Whether the grains of a section have a polyhedron as their shape.
+    pub fn has_polyhedron(&self, section: &GrainsSection) -> bool {
+        let shape = section.shape.as_ref().and_then(|name| self.shape.get(name));
+        shape.is_some_and(ShapeSection::is_polyhedron)
+    }
 }
 
 /// Settings of the run: end time, time step, integrator, device.

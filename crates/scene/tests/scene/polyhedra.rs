@@ -664,6 +664,53 @@ fn fixed_polyhedra_and_blocks_form_one_body_that_rests() {
     }
 }
 
+/// A scene of two stones, a third one that comes late, and a ball, with these keys of the stones and these stages.
+fn staged(keys: &str, stages: &[&str]) -> Result<Scene, Diagnostics> {
+    let stage = |(k, actions): (usize, &&str)| format!("[[stage]]\nname = \"{k}\"\nuntil = \"duration 0.1 s\"\n{actions}\n");
+    let stages: String = stages.iter().enumerate().map(stage).collect();
+    let late = "[grains.late]\nmaterial = \"glass\"\nshape = \"stone\"\nat = [[20, 0, 1]]";
+    let ball = "[grains.ball]\nmaterial = \"glass\"\nradius = 1\nat = [[40, 0, 0]]";
+    let shape = "kind = \"polyhedron\"\nbox = [4, 2, 1]\nrounding = 0.2";
+    stones_in(Path::new(""), shape, &format!("{keys}\n{late}\n{ball}\n{stages}"))
+}
+
+#[test]
+fn stages_add_polyhedra_and_set_them_free() {
+    let scene = staged("", &["", "add = [\"grains.late\"]"]).unwrap_or_else(|found| panic!("{found}"));
+    assert_eq!((&scene.plan.reserve.shape[..], scene.world.grains.len()), (&[1][..], 3));
+    let mut simulation = Simulation::new(scene.world, scene.settings).expect("a sound world");
+    simulation.insert(&scene.plan.reserve).expect("it was announced");
+    simulation.advance(10).expect("sound steps");
+    assert_eq!(simulation.polyhedra().len(), 3);
+    staged("fixed = true", &["", "set.grains.stones.fixed = false"]).unwrap_or_else(|found| panic!("{found}"));
+    let held_for_a_time = ["set.grains.stones.fixed = true", "set.grains.stones.fixed = false"];
+    staged("", &held_for_a_time).unwrap_or_else(|found| panic!("{found}"));
+}
+
+#[test]
+fn no_group_is_disabled_beside_polyhedra_and_one_error_says_so() {
+    for group in ["stones", "ball"] {
+        let stages = [true, false].map(|is_disabled| format!("set.grains.{group}.disabled = {is_disabled}"));
+        let found = staged("", &stages.each_ref().map(String::as_str)).expect_err(group);
+        let message = found.plain();
+        assert_eq!(found.list().len(), 1, "{message}");
+        for phrase in [
+            format!("stage 0: grains {group}: no group can be disabled in a world with polyhedral grains yet"),
+            "help: remove the grains".to_owned(),
+        ] {
+            assert!(message.contains(&phrase), "no `{phrase}` in\n{message}");
+        }
+    }
+}
+
+#[test]
+fn ids_of_bodies_are_for_bodies() {
+    let output = |field: &str| staged(&format!("[output]\nfields = [\"{field}\"]"), &[]);
+    let message = output("body").expect_err("no bodies").plain();
+    assert!(message.contains("\"body\" is for scenes with clumps"), "{message}");
+    output("orientation").unwrap_or_else(|found| panic!("{found}"));
+}
+
 #[test]
 fn blocks_that_cannot_be_are_refused() {
     let cases = [

@@ -10,7 +10,7 @@ use crate::{
     diagnostics::UnlocatedDiagnostic,
     mesh_placement::{MeshPlacement, meters, placed_mesh},
     rounding::{error_of_rounding, range_of_rounding},
-    schema::{MOST_PARTS, SceneFile, ShapeSection, Sides},
+    schema::{CapsuleShape, MOST_PARTS, SceneFile, ShapeSection, Sides},
     shape::{Placement, given_solid, orientation, possible_moments},
     vocabulary::WholeNumber,
 };
@@ -157,8 +157,8 @@ fn drawn(name: &str, section: &mut ShapeSection, seed: u64, findings: &mut Check
     };
     possible_moments(&solid)?;
     let (sharp, cores): (Vec<Polyhedron>, Vec<Polyhedron>) = parts.into_iter().map(|part| (part.sharp, part.core)).unzip();
-    let mut grain = grain_shape_of_parts(name, rounding, &cores, &solid).map_err(|error| match section.capsule {
-        Some(_) => at("capsule.radius")(error),
+    let mut grain = grain_shape_of_parts(name, rounding, &cores, &solid).map_err(|error| match &section.capsule {
+        Some(capsule) => ("capsule.length", too_long(capsule)),
         None => at_rounding(&error, &sharp, section),
     })?;
     if let Some(corners) = grain.shape.faces.iter().map(Vec::len).find(|corners| *corners > MOST_CORNERS) {
@@ -270,6 +270,14 @@ fn solid_of_union(parts: &[Part], rounding: f64, section: &ShapeSection) -> Resu
     ))
 }
 
+/// The error of a capsule whose radius is too small a share of its length for a rounding radius.
+fn too_long(capsule: &CapsuleShape) -> UnlocatedDiagnostic {
+    let (radius, length) = (capsule.radius.si, capsule.length.si);
+    UnlocatedDiagnostic::new(format!("a capsule of length {length} and radius {radius}"))
+        .limit(format!("at most {}", 2.0 * radius / PolyhedralShape::LEAST_ROUNDING))
+        .remedy("write a smaller length, or a larger radius")
+}
+
 /// The convex parts of a section.
 fn parts(name: &str, section: &mut ShapeSection, seed: u64, findings: &mut CheckState) -> Result<Parts, At> {
     let key = only_source(section)?;
@@ -353,10 +361,12 @@ fn of_part(part: usize, complaint: UnlocatedDiagnostic) -> UnlocatedDiagnostic {
 fn around_meshes(name: &str, meshes: Vec<String>, section: &mut ShapeSection, findings: &mut CheckState) -> Result<Vec<Polyhedron>, At> {
     if !(1..=MOST_PARTS as usize).contains(&meshes.len()) {
         let complaint = UnlocatedDiagnostic::new(format!("a shape of {} parts", meshes.len())).limit(format!("1 to {MOST_PARTS}"));
-        return Err((
-            "parts",
-            complaint.remedy("join some parts, or use another decomposition of the mesh"),
-        ));
+        let remedy = if meshes.is_empty() {
+            "list the meshes of the parts, as in parts = [\"a.obj\", \"b.obj\"]"
+        } else {
+            "join some parts, or use another decomposition of the mesh"
+        };
+        return Err(("parts", complaint.remedy(remedy)));
     }
     let (mut paths, mut all) = (Vec::new(), Vec::new());
     for (k, mesh) in meshes.iter().enumerate() {

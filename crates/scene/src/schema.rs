@@ -18,7 +18,7 @@ pub(crate) use fill::{ConeRegion, CylinderRegion, Discrete, Distribution, Fill, 
 pub(crate) use fluid::FluidSection;
 pub(crate) use open_boundary::{FluidInletSection, FluidOutletSection, InletShape, OutletShape};
 pub(crate) use output::{BodyOf, CoarseSection, DeadZoneOf, FragmentsOf, LoadOn, OutputSection, ProbeSection, Residence, ResidenceStart};
-pub(crate) use shape::{EqualSpheres, JointSection, MOST_PARTS, ShapeSection, ShapeSpheres, Sides, Turn};
+pub(crate) use shape::{CapsuleShape, EqualSpheres, JointSection, MOST_PARTS, ShapeSection, ShapeSpheres, Sides, Turn};
 pub(crate) use start::StartSection;
 pub(crate) use wall::{BoxWall, FrameSection, Motion, Plane, Segments, ServoSection, SurfaceRotation, Vibrate, WallSection};
 

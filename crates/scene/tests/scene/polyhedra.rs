@@ -175,7 +175,9 @@ fn several_meshes_are_one_grain_of_several_parts() {
     let none = stones_in(folder.path(), "kind = \"polyhedron\"\nparts = []\nrounding = 0.1", "")
         .expect_err("no parts")
         .plain();
-    assert!(none.contains("a shape of 0 parts") && none.contains("1 to 64"), "{none}");
+    for phrase in ["a shape of 0 parts", "1 to 64", "help: list the meshes of the parts, as in parts ="] {
+        assert!(none.contains(phrase), "no `{phrase}` in\n{none}");
+    }
 }
 
 #[test]
@@ -297,6 +299,15 @@ fn impossible_polyhedra_are_refused_with_place_and_remedy() {
             "capsule = { radius = 1, length = 2 }",
             "",
             &["a capsule of length 2 and radius 1", "above 2"],
+        ),
+        (
+            "capsule = { radius = 1, length = 30000 }",
+            "",
+            &[
+                "a capsule of length 30000 and radius 1",
+                "accepted: at most 20000",
+                "help: write a smaller length, or a larger radius",
+            ],
         ),
         ("capsule = { radius = 1, length = 4 }\nrounding = 1", "", &["is its radius"]),
         (

@@ -161,16 +161,18 @@ pub(crate) fn gather(
             grains: &so_far,
         };
         let motion = grain_boundary::motion(section, findings);
-        // The error of the shape itself is reported with the shape.
-        let of_polyhedron = |name: &String| polyhedra.get(name).map(|polyhedron| polyhedron.drawn);
-        let drawn = shape.as_ref().map(|name| {
+        let drawn = shape.as_ref().and_then(|name| {
             let of_clump = shapes.get(name).map(|shape| shape.drawn);
-            of_clump.or_else(|| of_polyhedron(name)).unwrap_or(1.0)
+            of_clump.or_else(|| polyhedra.get(name).map(|polyhedron| polyhedron.drawn))
         });
         let is_polyhedron = shape.as_ref().is_some_and(|name| of_polyhedra.contains(name));
         let found = motion.and_then(|motion| {
             refuse_clumps_of_inlet(section, is_polyhedron)?;
             refuse_couplings_of_polyhedra(section, is_polyhedron)?;
+            if shape.is_some() && drawn.is_none() {
+                // Its own error is reported with the shape. Without a size, others would be wrong.
+                return Ok((None, Vec::new(), Vec::new()));
+            }
             let blocks = blocks(name, section, seed, fnv1a(name))?;
             let loose = loose(name, section, drawn, &around, &blocks, materials, findings)?;
             refuse_ids_of_clumps(section, is_polyhedron, loose.iter().any(|grain| grain.id.is_some()))?;

@@ -715,6 +715,21 @@ fn no_group_is_disabled_beside_polyhedra_and_one_error_says_so() {
 }
 
 #[test]
+fn a_wrong_shape_is_one_error_wherever_it_is_used() {
+    let section = "[grains.bed]\nmaterial = \"glass\"\nshape = \"die\"\nfill = { region = { box = { min = [0, 0, 0], max = [0.2, 0.2, 0.2] } }, count = 9 }";
+    let rest = "[probe.first]\nposition = 3\n[probe.middle]\ngroup_center = \"bed\"";
+    for (shape, error) in [
+        ("kind = \"polyhedron\"\nbox = [16, 16, 16]\nunit = \"mm\"", "`rounding` is missing"),
+        ("spheres = []\nunit = \"mm\"", "a shape of 0 spheres"),
+    ] {
+        let text = format!("{GLASS}[shape.die]\n{shape}\n{section}\n{rest}\n");
+        let found = load_text(&text, Path::new("scene.toml"), &[]).expect_err(error);
+        let message = found.plain();
+        assert!(found.list().len() == 1 && message.contains(error), "{message}");
+    }
+}
+
+#[test]
 fn ids_of_bodies_are_for_bodies() {
     let output = |field: &str| staged(&format!("[output]\nfields = [\"{field}\"]"), &[]);
     let message = output("body").expect_err("no bodies").plain();

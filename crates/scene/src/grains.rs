@@ -4,13 +4,13 @@ use crate::{
     assemble::CheckState,
     blocks::{Block, blocks},
     diagnostics::UnlocatedDiagnostic,
-    fill::{Surroundings, fill, refuse_too_many, si, sphere},
+    fill::{ShapeSize, Surroundings, fill, refuse_too_many, si, sphere},
     grain_boundary::{self, Member},
     grain_keys::{refuse_clumps_of_inlet, refuse_couplings_of_polyhedra, refuse_ids_of_clumps, refuse_mass, refuse_to_be_carried},
     interactions::Materials,
     joint,
     outline::Outlines,
-    polyhedra::{PolyhedronOfInlet, polyhedra},
+    polyhedra::{DrawnPolyhedron, PolyhedronOfInlet, polyhedra},
     quantity::of_time::vector_of_time,
     schema::{GrainsSection, JointSection, SceneFile},
     shape::{self, Placement, Shape},
@@ -162,8 +162,8 @@ pub(crate) fn gather(
         };
         let motion = grain_boundary::motion(section, findings);
         let drawn = shape.as_ref().and_then(|name| {
-            let of_clump = shapes.get(name).map(|shape| shape.drawn);
-            of_clump.or_else(|| polyhedra.get(name).map(|polyhedron| polyhedron.drawn))
+            let of_clump = shapes.get(name).map(Shape::size);
+            of_clump.or_else(|| polyhedra.get(name).map(DrawnPolyhedron::size))
         });
         let is_polyhedron = shape.as_ref().is_some_and(|name| of_polyhedra.contains(name));
         let found = motion.and_then(|motion| {
@@ -464,7 +464,7 @@ type At = (&'static str, UnlocatedDiagnostic);
 fn loose(
     name: &str,
     section: &mut GrainsSection,
-    drawn_size: Option<f64>,
+    drawn_size: Option<ShapeSize>,
     around: &Surroundings,
     blocks: &[Block],
     materials: &Materials,
@@ -603,7 +603,7 @@ fn loose(
             })?,
         };
         let given = row.radius.or(section.radius.map(|radius| radius.si));
-        let radius = given.or(drawn_size).ok_or_else(|| {
+        let radius = given.or(drawn_size.map(|size| size.radius)).ok_or_else(|| {
             (
                 "",
                 UnlocatedDiagnostic::new("`radius` is missing").remedy("add radius = \"2 mm\", or a radius column to the file"),

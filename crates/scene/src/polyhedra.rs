@@ -8,6 +8,7 @@ mod cut_mesh;
 use crate::{
     assemble::CheckState,
     diagnostics::UnlocatedDiagnostic,
+    fill::{ShapeSize, sphere},
     mesh_placement::{MeshPlacement, meters, placed_mesh},
     rounding::{error_of_rounding, range_of_rounding},
     schema::{CapsuleShape, MOST_PARTS, SceneFile, ShapeSection, Sides},
@@ -57,6 +58,14 @@ impl DrawnPolyhedron {
         DrawnPolyhedron {
             drawn: grain.radius,
             shape: grain.shape,
+        }
+    }
+
+    /// Its size, and its share of the sphere around it.
+    pub fn size(&self) -> ShapeSize {
+        ShapeSize {
+            radius: self.drawn,
+            solid_share: self.shape.volume / sphere(1.0),
         }
     }
 

@@ -265,3 +265,47 @@ fn check_fails_where_the_run_stops_in_its_first_steps() {
     stage.write("bricks.toml", BRICKS);
     assert!(stage.succeed("check bricks.toml").out.contains("right; next: seixo run"));
 }
+
+#[test]
+fn check_estimates_the_size_of_frames_and_the_least_time() {
+    let stage = Stage::new();
+    let (bricks, _) = BRICKS.split_once("[grains.dust]").unwrap();
+    let fill = "fill = { region = { box = { min = [0, 0, 0], max = [0.1, 0.1, 0.1] } }, count = 200 }";
+    let many = bricks.replace("at = [[0, 0, 0], [\"2 cm\", 0, 0]]", fill);
+    let checked = || -> serde_json::Value { serde_json::from_str(&stage.succeed("check scene.toml --json").out).unwrap() };
+    let contacts_and_bound = |found: &serde_json::Value| (found["contacts_per_grain"].as_f64(), found["time_is_lower_bound"].as_bool());
+    for encoding in ["compressed", "raw"] {
+        stage.write(
+            "scene.toml",
+            &format!("{many}[output]\nevery = \"0.25 ms\"\nencoding = \"{encoding}\"\n"),
+        );
+        let found = checked();
+        stage.succeed("run scene.toml --quiet --force");
+        let files = std::fs::read_dir(stage.path("scene.out/fields")).unwrap();
+        let written: u64 = files.map(|file| file.unwrap().metadata().unwrap().len()).sum();
+        // The estimate has checkpoints, too, with contacts that these bricks do not have.
+        let share = found["output"].as_f64().unwrap() / written as f64;
+        assert!((0.9..1.5).contains(&share), "{encoding}: {share} of {written} B");
+        assert_eq!(contacts_and_bound(&found), (Some(0.0), Some(true)));
+    }
+    let text = stage.succeed("check scene.toml").out;
+    assert!(
+        text.contains("  time       at least ") && text.contains("a grain has 0.00 contacts there"),
+        "{text}"
+    );
+    // A ball that two planes press from both sides.
+    let (materials, _) = BRICKS.split_once("[shape.brick]").unwrap();
+    let plane = |name: &str, height: f64, up: f64| {
+        format!("[wall.{name}]\nmaterial = \"stone\"\nplane = {{ point = [0, 0, {height}], normal = [0, 0, {up}] }}\n")
+    };
+    let planes = [plane("floor", -0.999e-3, 1.0), plane("lid", 0.999e-3, -1.0)].concat();
+    let ball = "[grains.ball]\nmaterial = \"stone\"\nat = [[0, 0, 0]]\nradius = \"1 mm\"\n";
+    stage.write("scene.toml", &format!("{materials}{ball}{planes}"));
+    let found = checked();
+    assert_eq!(contacts_and_bound(&found), (Some(2.0), Some(false)));
+    let text = stage.succeed("check scene.toml").out;
+    assert!(
+        text.contains("  time       about ") && text.contains("later contacts add to it"),
+        "{text}"
+    );
+}

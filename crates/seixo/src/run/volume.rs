@@ -83,7 +83,8 @@ fn bytes_of_polyhedron(shapes: &[PolyhedralShape], encoding: Encoding) -> f64 {
         let surface = ShapeSurface::of(shape);
         let [vertices, triangles] = [surface.position.len(), surface.triangles.len()].map(|count| count as f64);
         match encoding {
-            // Indices, ids and velocities, which the triangles of a grain share, almost vanish: 26 to 28 bytes for each triangle of any shape.
+            // Indices, and ids and velocities, which the triangles of a grain share, almost vanish: frames of boxes, rocks, capsules and tablets have
+            // 26 to 28 bytes for each triangle.
             Encoding::Compressed => 27.0 * triangles,
             // A vertex has a position in double and a normal in single precision; a triangle has four indices, an id and a velocity.
             Encoding::Raw => 36.0 * vertices + 48.0 * triangles,

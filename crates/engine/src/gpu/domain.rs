@@ -347,11 +347,14 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
         if self.kind.sides != OPEN {
             self.wrap_grains(host)?;
         }
-        self.collect();
+        let leaving = raised & LEFT_DOMAIN != 0;
+        if leaving {
+            // Grains that migrate take their sums of power along, but those that leave the world do not.
+            self.collect();
+        }
         // A bond migrates with either of its grains, and a ghost may have left the world.
         self.remove_bonds(host)?;
         self.add_bond_work(host)?;
-        let leaving = raised & LEFT_DOMAIN != 0;
         if leaving {
             host.ledger.work.left_domain += self.energy_outside(host)?;
             self.remove_leaving_scalars(host)?;

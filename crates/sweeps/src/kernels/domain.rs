@@ -11,7 +11,7 @@ use crate::cells::cell_number;
 use crate::domain::{Block, is_in_block};
 use crate::entries::{IN_CONTACT_BIT, PLACE, TILE, contacts_in_row, first_entry, history_at};
 use crate::fluid::{WALL_BIT, is_suspended};
-use crate::layout::{Record, record, xyz};
+use crate::layout::{Record, last, record, xyz};
 use cubecl::prelude::*;
 use seixo_laws::Real;
 
@@ -204,12 +204,22 @@ pub fn unpack<R: Real, C: Real>(
         }
         position[i] = coordinates[k];
         velocity[i] = motions[k * 4usize];
-        half_velocity[i] = motions[k * 4usize + 1usize];
+        half_velocity[i] = with_own_sum::<R>(motions[k * 4usize + 1usize], as_ghosts);
         if frictional {
-            spin[i] = motions[k * 4usize + 2usize];
-            half_spin[i] = motions[k * 4usize + 3usize];
+            spin[i] = with_own_sum::<R>(motions[k * 4usize + 2usize], as_ghosts);
+            half_spin[i] = with_own_sum::<R>(motions[k * 4usize + 3usize], as_ghosts);
         }
     }
+}
+
+/// A record whose last number sums powers of a grain, see [`super::step::grains()`]. A ghost has none: they are those of its original.
+#[cube]
+fn with_own_sum<R: Real>(received: Record<R>, #[comptime] as_ghost: bool) -> Record<R> {
+    let mut sum = last::<R>(received);
+    if as_ghost {
+        sum = R::new(0.0);
+    }
+    record::<R>(&xyz::<R>(received), sum)
 }
 
 /// Packs positions and motion of m grains: a record of coordinates, one of velocity and, with friction, one of angular velocity. The first word of

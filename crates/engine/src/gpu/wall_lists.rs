@@ -36,8 +36,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             swap(&mut near.list, &mut near.old_list);
             swap(&mut near.history, &mut near.old_history);
         }
-        let member = self.marks_near_walls(host);
-        self.wall_rows(&near, host, (member, &self.cells.lengths), false);
+        self.wall_rows(&near, host, &self.cells.lengths, None);
         let (gpu, cells) = (&self.gpu, &mut self.cells);
         cells.workspace.exclusive_scan(gpu, &cells.lengths, n, &near.row)?;
         // The grains that have a row.
@@ -72,14 +71,12 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             make_room(gpu, work, near.entries, "wear of walls")?;
             gpu.clear(work);
         }
-        // Once more, as the rows of neighbors needed other marks.
-        let member = self.marks_near_walls(host);
-        self.wall_rows(&near, host, (member, &near.list), true);
+        self.wall_rows(&near, host, &near.list, Some(near.near));
         make_room(gpu, &mut near.leads, near.near * RECORD, "grains near walls")?;
         let (count, dim) = units(near.near);
         list_leads::launch(
             gpu.client(),
-            count,
+            count.clone(),
             dim,
             near.grains.argument(),
             near.row.argument(),
@@ -93,7 +90,6 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let cubes = near.near.div_ceil(WALL_THREADS).max(of_one_launch);
         make_room_for_sums(gpu, &mut self.wall_power, cubes)?;
         if self.kind.frictional {
-            let (count, dim) = units(n);
             neighbor_lists::carry_wall_histories::launch::<R, C>(
                 gpu.client(),
                 count,
@@ -102,12 +98,13 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 near.list.argument(),
                 near.elements.argument(),
                 near.history.argument(),
+                near.grains.argument(),
                 self.order.argument(),
                 near.old_row.argument(),
                 near.old_list.argument(),
                 near.old_history.argument(),
                 self.rows_at_last_rebuild(),
-                n as u32,
+                near.near as u32,
                 host.walls.contact_histories,
             );
         } else {
@@ -127,10 +124,17 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         }
     }
 
-    /// Counts the elements near every grain into `out`, or fills the rows with them. `member` has the marks of grains as [`GpuGrains::member`].
-    fn wall_rows(&self, near: &WallRows<C, R>, host: &Populations, (member, out): (&Buffer<u32>, &Buffer<u32>), fill: bool) {
+    /// Counts the elements near every grain into `out`. With the number of the grains that were found near walls, fills their rows with the elements.
+    fn wall_rows(&self, near: &WallRows<C, R>, host: &Populations, out: &Buffer<u32>, found: Option<usize>) {
+        // Rows are filled for grains that have some elements, whatever their marks.
+        let member = if found.is_none() {
+            self.marks_near_walls(host)
+        } else {
+            self.member()
+        };
         let (touching, is_held) = self.prescribed_members([&self.id, &self.order]);
-        let (count, dim) = units(self.n);
+        let threads = found.unwrap_or(self.n);
+        let (count, dim) = units(threads);
         neighbor_lists::wall_rows::launch::<C>(
             self.gpu.client(),
             count,
@@ -143,14 +147,15 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             near.cell_first.buffer.argument(),
             near.cell_list.buffer.argument(),
             near.row.argument(),
+            near.grains.argument(),
             member.argument(),
             touching.argument(),
             is_held.argument(),
             out.argument(),
             C::of(host.walls.skin),
             near.planes.sent.len() as u32,
-            self.n as u32,
-            fill,
+            threads as u32,
+            found.is_some(),
             self.has_members(),
         );
     }

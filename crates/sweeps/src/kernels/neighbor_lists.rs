@@ -617,8 +617,8 @@ pub fn sort_rows(tile_first: &[u32], count: &[u32], list: &mut [u32], id: &[u32]
     }
 }
 
-/// Number of wall elements near every grain or, with `fill`, the elements, in rows that start at `row`. Grains of bodies with prescribed motion have
-/// none.
+/// Number of wall elements near each of n grains. Grains of bodies with prescribed motion have none. With `fill`, writes the elements instead, in rows that
+/// start at `row`, for the n grains at the indices `place`, which have some.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn wall_rows<C: Real>(
@@ -630,6 +630,7 @@ pub fn wall_rows<C: Real>(
     cell_first: &[u32],
     cell_list: &[u32],
     row: &[u32],
+    place: &[u32],
     member: &[u32],
     touching: &[u32],
     is_held: &[u32],
@@ -640,14 +641,15 @@ pub fn wall_rows<C: Real>(
     #[comptime] fill: bool,
     #[comptime] carries: bool,
 ) {
-    let i = ABSOLUTE_POS;
+    let mut i = ABSOLUTE_POS;
     if i < n as usize {
         let mut at = 0usize;
         if fill {
+            i = place[i] as usize;
             at = row[i] as usize;
         }
         let mut is_free = true;
-        if carries {
+        if comptime!(carries && !fill) {
             if is_ghost(member[i]) {
                 // Another subdomain owns it.
                 is_free = false;
@@ -679,8 +681,9 @@ pub fn wall_rows<C: Real>(
     }
 }
 
-/// Copies the histories of wall contacts from the old list to the new. They are zero for a new element, and for a new grain, whose old index is
-/// `known` or above. A grain that was wrapped at a periodic side is near another image of the element, which gets the history.
+/// Copies the histories of wall contacts from the old list to the new, for the n grains near walls, whose indices are `place`. They are zero for a new
+/// element, and for a new grain, whose old index is `known` or above. A grain that was wrapped at a periodic side is near another image of the element,
+/// which gets the history.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn carry_wall_histories<R: Real, C: Real>(
@@ -688,6 +691,7 @@ pub fn carry_wall_histories<R: Real, C: Real>(
     list: &[u32],
     elements: &[C],
     history: &mut [R],
+    place: &[u32],
     old_of: &[u32],
     old_row: &[u32],
     old_list: &[u32],
@@ -696,8 +700,8 @@ pub fn carry_wall_histories<R: Real, C: Real>(
     n: u32,
     #[comptime] numbers: usize,
 ) {
-    let i = ABSOLUTE_POS;
-    if i < n as usize {
+    if ABSOLUTE_POS < n as usize {
+        let i = place[ABSOLUTE_POS] as usize;
         let mut from = 0usize;
         let mut to = 0usize;
         if old_of[i] < known {

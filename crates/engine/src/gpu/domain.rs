@@ -16,7 +16,7 @@ mod packing;
 mod split_steps;
 
 use super::halo_exchange::{GhostExchange, HaloExchange};
-use super::index_map::{Candidates, invert_order, sampled};
+use super::index_map::{Candidates, sampled};
 use super::joint_halo::HaloPair;
 use super::neighbor_lists::make_room;
 use super::servos::SharedServoLoads;
@@ -56,7 +56,7 @@ pub(super) struct DomainState<C, R> {
     pub is_decomposed: bool,
     /// Number of grains that had rows at the last rebuild of the lists.
     known: usize,
-    /// New index of each grain after the last sort.
+    /// New index of each grain after the last sort, if there are several subdomains.
     place_of: Buffer<u32>,
     sides: Vec<HaloSide<C, R>>,
     /// Parts of a step.
@@ -257,18 +257,11 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let sides = self.border.as_ref().map_or(&[][..], |border| &border.sides);
         self.n - sides.iter().map(|side| side.followed_ghosts).sum::<usize>()
     }
-
-    /// Records the new index of every grain after a sort.
-    fn record_new_indices(&self) {
-        let border = self.border.as_ref().expect("a domain has a border");
-        invert_order(&self.gpu, &self.order, self.n, &border.place_of);
-    }
 }
 
 impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
     fn share(&mut self, shared: &[SharedParticles]) -> Result<(), GpuError> {
         let gpu = self.gpu.clone();
-        self.record_new_indices();
         let border = self.border();
         border.sides.clear();
         for shared in shared {
@@ -446,7 +439,6 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
         // It has been idle since the selection of ghosts, and can be busy while the host queues the sort, and then the search.
         self.gpu.submit_aside();
         self.sort(host, (leaving, true), known)?;
-        self.record_new_indices();
         self.rename_shared();
         self.gpu.submit_aside();
         self.list_neighbors(host)?;

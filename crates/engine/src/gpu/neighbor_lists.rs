@@ -227,15 +227,13 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         );
         swap(&mut self.id, &mut self.key);
         swap(&mut self.material, &mut self.cells.lengths);
-        let members = match (&mut self.carriers, &mut self.border) {
-            (_, Some(border)) => {
-                // Ids of the grains in the old rows.
-                swap(&mut border.old_id, &mut self.key);
-                Some(&mut border.member)
-            }
-            (Some(carriers), None) => Some(&mut carriers.member),
-            (None, None) => None,
-        };
+        if let Some(border) = &mut self.border {
+            // Ids of the grains in the old rows.
+            swap(&mut border.old_id, &mut self.key);
+        }
+        // Those of a border are put into the order with the rest.
+        let alone = self.carriers.as_mut().filter(|_| self.border.is_none());
+        let members = alone.map(|carriers| &mut carriers.member);
         let seats = self.holding.as_mut().and_then(GpuBonds::seats);
         for words in members.into_iter().chain(seats) {
             gpu.gather(words, order, n, 1, &self.key);
@@ -274,6 +272,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             gpu.gather(&self.torque, order, n, RECORD, &self.spin[of_old]);
             swap(&mut self.torque, &mut self.spin[of_old]);
         }
+        let bordering = self.border.as_ref();
+        let (member, place_of) = bordering.map_or((&self.id, &self.cells.kept), |border| (&border.member, &border.place_of));
         neighbor_lists::reorder_rest::launch::<R, C>(
             gpu.client(),
             count,
@@ -283,13 +283,21 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             self.half_velocity.records(),
             self.half_spin.records(),
             self.position[of_new].records(),
+            member.argument(),
             self.key.argument(),
             self.velocity[of_old].records(),
             self.spin[of_old].records(),
             self.position[of_old].records(),
+            self.cells.lengths.argument(),
+            place_of.argument(),
             n as u32,
             self.kind.frictional,
+            bordering.is_some(),
+            bordering.is_some_and(|border| border.is_decomposed),
         );
+        if let Some(border) = &mut self.border {
+            swap(&mut border.member, &mut self.cells.lengths);
+        }
         swap(&mut self.group, &mut self.key);
         swap(&mut self.half_velocity, &mut self.velocity[of_old]);
         if self.kind.frictional {

@@ -209,7 +209,7 @@ pub fn reorder_motion<R: Real, C: Real>(
 }
 
 /// Puts groups, velocities between steps and, with `frictional`, angular velocities between steps into a new order, and stores the positions, which are
-/// in it already, as those of the list rebuild.
+/// in it already, as those of the list rebuild. With `marked`, member numbers too. With `indexed`, `place_of` gets the new index of each item.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn reorder_rest<R: Real, C: Real>(
@@ -218,12 +218,17 @@ pub fn reorder_rest<R: Real, C: Real>(
     half_velocity: &[Record<R>],
     half_spin: &[Record<R>],
     position: &[Record<C>],
+    member: &[u32],
     sorted_group: &mut [u32],
     sorted_half_velocity: &mut [Record<R>],
     sorted_half_spin: &mut [Record<R>],
     reference: &mut [Record<C>],
+    sorted_member: &mut [u32],
+    place_of: &mut [u32],
     n: u32,
     #[comptime] frictional: bool,
+    #[comptime] marked: bool,
+    #[comptime] indexed: bool,
 ) {
     let i = ABSOLUTE_POS;
     if i < n as usize {
@@ -233,6 +238,12 @@ pub fn reorder_rest<R: Real, C: Real>(
         reference[i] = position[i];
         if frictional {
             sorted_half_spin[i] = half_spin[old];
+        }
+        if marked {
+            sorted_member[i] = member[old];
+        }
+        if indexed {
+            place_of[old] = i as u32;
         }
     }
 }

@@ -355,13 +355,16 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         // Smooth grains have no contact history to carry over from the old rows.
         if self.kind.frictional && self.binned.is_none() {
             let room = (&mut self.cells.workspace, &self.cells.lengths);
-            self.old_contacts.count(&self.gpu, &mut self.rows, room)?;
+            self.old_contacts.count(&self.gpu, &self.rows, room)?;
         }
         Ok(())
     }
 
     /// Queues the count of the pairs of sorted grains.
     fn count_pairs(&mut self, host: &mut Populations) -> Result<(), GpuError> {
+        if self.kind.frictional {
+            self.old_contacts.keep_tiles(&mut self.rows);
+        }
         self.fill_tables(host)?;
         let is_marked = self.mark_candidates(host, GRAINS);
         let search = RowSearch {

@@ -62,14 +62,9 @@ impl<R: Number> OldContacts<R> {
         gpu.lengthen(&mut self.start, n + 1, "rows of neighbors")
     }
 
-    /// Queues the count of the contacts in rows, which can then be counted again; their entries must stay until the contacts are packed. `room` has one
-    /// word per grain, whose contents are lost.
-    pub(super) fn count(
-        &mut self,
-        gpu: &Gpu,
-        rows: &mut Rows<R>,
-        (workspace, room): (&mut Workspace, &Buffer<u32>),
-    ) -> Result<(), GpuError> {
+    /// Queues the count of the contacts in rows, whose entries must stay until the contacts are packed. `room` has one word per grain, whose contents are
+    /// lost.
+    pub(super) fn count(&mut self, gpu: &Gpu, rows: &Rows<R>, (workspace, room): (&mut Workspace, &Buffer<u32>)) -> Result<(), GpuError> {
         self.grains = rows.counted;
         let (count, dim) = units(self.grains);
         old_contacts::count_contacts::launch(
@@ -82,9 +77,12 @@ impl<R: Number> OldContacts<R> {
             room.argument(),
             self.grains as u32,
         );
-        workspace.exclusive_scan(gpu, room, self.grains, &self.start)?;
+        workspace.exclusive_scan(gpu, room, self.grains, &self.start)
+    }
+
+    /// Keeps where the tiles of the counted rows begin, so that rows can be counted again.
+    pub(super) fn keep_tiles(&mut self, rows: &mut Rows<R>) {
         swap(&mut self.tile_first, &mut rows.tile_first);
-        Ok(())
     }
 
     /// Requests the download of the number of contacts.
@@ -268,7 +266,8 @@ mod tests {
         write(gpu, &before, numbers, number, &mut rows);
         let mut contacts = OldContacts::new(gpu, n).unwrap();
         let (mut workspace, room) = (Workspace::new(gpu).unwrap(), gpu.zeros(n, "lengths of rows").unwrap());
-        contacts.count(gpu, &mut rows, (&mut workspace, &room)).unwrap();
+        contacts.count(gpu, &rows, (&mut workspace, &room)).unwrap();
+        contacts.keep_tiles(&mut rows);
         // Too few for all contacts.
         let buffers = [(); 4].map(|()| gpu.buffer::<R>(80, "spare buffers").unwrap());
         let [a, b, c, d] = &buffers;

@@ -99,7 +99,6 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         if let Some(blocks) = blocks_in_reach {
             self.begin_ghosts(host, blocks)?;
         }
-        self.count_old_contacts()?;
         self.gpu.submit_aside();
         Ok((m as u64, messages))
     }
@@ -112,6 +111,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let border = self.border.as_ref().expect("a domain has a border");
         let (cells, found) = (&mut self.cells, &border.parcel.kept);
         cells.workspace.compact(&self.gpu, &cells.lengths, n, &self.order, found)?;
+        let mut is_counted = false;
         loop {
             let MigratingCounts {
                 grains,
@@ -126,7 +126,14 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             let parcel = &self.border.as_ref().expect("a domain has a border").parcel;
             let kept = copies.add(&parcel.kept, 0..1);
             let packed = parcel.packed.ask(&mut copies, &widths);
-            let arrived = copies.wait()?;
+            let pending = copies.queue();
+            if !is_counted {
+                // The GPU does this while the host waits for these grains, and writes messages with them.
+                self.count_old_contacts()?;
+                self.gpu.submit_aside();
+                is_counted = true;
+            }
+            let arrived = pending.wait()?;
             let m = arrived.take(kept)[0] as usize;
             let parcel = &mut self.border().parcel;
             if m > room {

@@ -20,11 +20,13 @@ use super::index_map::{Candidates, sampled};
 use super::joint_halo::HaloPair;
 use super::neighbor_lists::make_room;
 use super::servos::SharedServoLoads;
+use super::wall_lists::SentTable;
 use super::{GpuGrains, Number, numbers};
 use crate::exchange::{HaltReason, SharedParticles, next_message};
 use crate::populations::Populations;
 use body_forces::MemberForces;
 use contact_histories::ArrivedHistories;
+use ghosts::FoundGhosts;
 use halo::HaloSide;
 pub(crate) use halt_flags::HaltFlags;
 use migration::{MigrationBuffer, with_reserve};
@@ -70,8 +72,10 @@ pub(super) struct DomainState<C, R> {
     parcel: MigrationBuffer<C, R>,
     /// Contact histories of grains that migrated here, stored until there are lists.
     arrived: Vec<ArrivedHistories>,
-    /// Number of grains among which ghosts of others are selected already, while grains migrate.
-    begun: Option<usize>,
+    /// Blocks for which grains are sought at a rebuild of the lists, see [`seixo_sweeps::kernels::domain::find_for_others()`].
+    blocks: SentTable<C>,
+    /// Ghosts of others that were selected already, while grains migrate.
+    begun: Option<FoundGhosts>,
     /// Grains that migrated here since then, and the index of the first of each message.
     newcomers: Vec<(usize, HostGrains<C, R>)>,
     /// Whether some grains left the world.
@@ -127,8 +131,8 @@ pub(crate) trait DomainBackend: HaloExchange + GhostExchange {
     /// Positions of some owned grains \[m\].
     fn sample_positions(&mut self) -> Result<Vec<[f64; 3]>, GpuError>;
     /// Removes the grains that are in the blocks of others, with their contact histories, and all ghosts. Returns the number of migrating grains and
-    /// the messages. Fails if an owned grain is in none of these blocks. Given the blocks of [`DomainBackend::ghosts_for`], already begins to select ghosts
-    /// for these; none may be bonded to grains of others then, and they may not travel by messages.
+    /// the messages. Fails if an owned grain is in none of these blocks. Given the blocks of [`DomainBackend::ghosts_for`], already selects ghosts for these
+    /// among the grains that stay; none may be bonded to grains of others then, and they may not travel by messages.
     fn send_migrating(
         &mut self,
         host: &Populations,
@@ -177,6 +181,7 @@ impl<C: Number, R: Number> DomainState<C, R> {
             own_box: Bounds::NOTHING,
             parcel: MigrationBuffer::new(gpu)?,
             arrived: Vec::new(),
+            blocks: SentTable::new(gpu, "domains")?,
             begun: None,
             newcomers: Vec::new(),
             leaving: false,

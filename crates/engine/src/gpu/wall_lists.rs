@@ -177,11 +177,11 @@ impl<C: Number, R: Number> WallRows<C, R> {
                 if walls.has_moving() { batch * walls.given.len() * POSE } else { 1 },
                 "poses of walls",
             )?,
-            planes: SentTable::new(gpu)?,
-            grid: SentTable::new(gpu)?,
-            shape: SentTable::new(gpu)?,
-            cell_first: SentTable::new(gpu)?,
-            cell_list: SentTable::new(gpu)?,
+            planes: SentTable::new(gpu, "walls")?,
+            grid: SentTable::new(gpu, "walls")?,
+            shape: SentTable::new(gpu, "walls")?,
+            cell_first: SentTable::new(gpu, "walls")?,
+            cell_list: SentTable::new(gpu, "walls")?,
             row: gpu.zeros(n + 1, "rows of walls")?,
             old_row: gpu.zeros(if frictional { n + 1 } else { 0 }, "rows of walls")?,
             list: gpu.buffer(0, "grains near walls")?,
@@ -219,24 +219,27 @@ impl<C: Number, R: Number> WallRows<C, R> {
 /// A table of the host that is seldom another one at the next rebuild of the lists. It is sent only then, as each copy takes the time of a launch.
 pub(super) struct SentTable<T> {
     /// Has room for at least the items.
-    buffer: Buffer<T>,
+    pub buffer: Buffer<T>,
     sent: Vec<T>,
+    /// Names the memory in errors.
+    what: &'static str,
 }
 
 impl<T: Word> SentTable<T> {
-    fn new(gpu: &Gpu) -> Result<SentTable<T>, GpuError> {
+    pub fn new(gpu: &Gpu, what: &'static str) -> Result<SentTable<T>, GpuError> {
         Ok(SentTable {
-            buffer: gpu.buffer(0, "walls")?,
+            buffer: gpu.buffer(0, what)?,
             sent: Vec::new(),
+            what,
         })
     }
 
     /// Sends these items, unless they are those that were sent last, bit for bit.
-    fn send(&mut self, gpu: &Gpu, items: &[T]) -> Result<(), GpuError> {
+    pub fn send(&mut self, gpu: &Gpu, items: &[T]) -> Result<(), GpuError> {
         if bytes_of(&self.sent) == bytes_of(items) {
             return Ok(());
         }
-        make_room(gpu, &mut self.buffer, items.len(), "walls")?;
+        make_room(gpu, &mut self.buffer, items.len(), self.what)?;
         gpu.write_part(&self.buffer, 0, items);
         self.sent.clear();
         self.sent.extend_from_slice(items);
@@ -252,7 +255,7 @@ mod tests {
     #[test]
     fn a_table_is_sent_when_it_is_another_one() {
         let gpu = Gpu::open(None).unwrap();
-        let mut table = SentTable::new(&gpu).unwrap();
+        let mut table = SentTable::new(&gpu, "walls").unwrap();
         for items in [&[1u32, 2, 3][..], &[1, 2, 4], &[1, 2], &[5; 40]] {
             table.send(&gpu, items).unwrap();
             assert_eq!(table.sent, items);

@@ -19,7 +19,7 @@ use seixo_laws::{Coordinate, Real, Vector3, larger, smaller, widened};
 pub const BOUNDS: usize = 256;
 
 /// A coordinate larger than all others.
-const FAR: f32 = 1.0e37;
+pub(super) const FAR: f32 = 1.0e37;
 
 /// Tiles whose rows a block of [`sort_rows()`] sorts, and most threads that sort a row together.
 const SORTERS: usize = THREADS / TILE;
@@ -94,7 +94,7 @@ pub fn bounds_after_steps<C: Real>(even: &[Record<C>], odd: &[Record<C>], flags:
 
 /// Writes the box around the boxes of all threads of a block, and the sum of their numbers of grains.
 #[cube]
-fn put_corners<C: Real>(low: &Vector3<C>, high: &Vector3<C>, kept: C, corners: &mut [Record<C>]) {
+pub(super) fn put_corners<C: Real>(low: &Vector3<C>, high: &Vector3<C>, kept: C, corners: &mut [Record<C>]) {
     let unit = UNIT_POS as usize;
     let mut lows = Shared::<[Record<C>]>::new_slice(THREADS);
     let mut highs = Shared::<[Record<C>]>::new_slice(THREADS);
@@ -125,8 +125,9 @@ pub(super) fn is_outside<C: Real>(p: &Vector3<C>, domain: &[C]) -> bool {
     p.x < low.x || p.y < low.y || p.z < low.z || p.x > high.x || p.y > high.y || p.z > high.z
 }
 
+/// The lower bounds of two points along each axis.
 #[cube]
-fn lower<C: Real>(a: &Vector3<C>, b: &Vector3<C>) -> Vector3<C> {
+pub(super) fn lower<C: Real>(a: &Vector3<C>, b: &Vector3<C>) -> Vector3<C> {
     Vector3::<C> {
         x: smaller::<C>(a.x, b.x),
         y: smaller::<C>(a.y, b.y),
@@ -134,8 +135,9 @@ fn lower<C: Real>(a: &Vector3<C>, b: &Vector3<C>) -> Vector3<C> {
     }
 }
 
+/// The upper bounds of two points along each axis.
 #[cube]
-fn upper<C: Real>(a: &Vector3<C>, b: &Vector3<C>) -> Vector3<C> {
+pub(super) fn upper<C: Real>(a: &Vector3<C>, b: &Vector3<C>) -> Vector3<C> {
     Vector3::<C> {
         x: larger::<C>(a.x, b.x),
         y: larger::<C>(a.y, b.y),

@@ -390,8 +390,10 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             buffers: [&self.velocity[self.now ^ 1], &self.spin[self.now ^ 1], &self.force, &self.torque],
             are_free: !self.forces_known,
         };
+        let decomposed = self.border.as_ref().filter(|border| border.is_decomposed);
         if contacts > 0 {
-            self.old_contacts.pack(gpu, &self.rows, spare, (contacts, numbers))?;
+            let old_id = decomposed.map(|border| &border.old_id);
+            self.old_contacts.pack(gpu, &self.rows, spare, old_id, (contacts, numbers))?;
         }
         // Once more, as the count of grains near walls overwrote the marks.
         let is_marked = self.mark_candidates(host, GRAINS);
@@ -411,7 +413,6 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         self.rows.fill(gpu, &search, entries)?;
         // It has been idle since the counts, and can be busy while the host queues the rest.
         gpu.submit();
-        let decomposed = self.border.as_ref().filter(|border| border.is_decomposed);
         let known = self.rows_at_last_rebuild();
         self.drop_inside_bodies();
         self.mark_held_shapes();
@@ -435,7 +436,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             list.make_room_for(gpu, n, entries, self.kind.frictional)?;
         }
         if contacts > 0 {
-            let by_id = decomposed.map(|border| &border.old_id);
+            let by_id = decomposed.is_some();
             self.old_contacts
                 .carry(gpu, &self.rows, spare, [&self.order, &self.id], by_id, (known, n, numbers));
         }

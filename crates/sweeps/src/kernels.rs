@@ -23,6 +23,7 @@ pub mod domain;
 pub mod few_grains;
 pub mod fluid;
 pub mod gear;
+pub mod long_rows;
 pub mod measure;
 pub mod muller;
 pub mod neighbor_lists;

@@ -9,6 +9,7 @@ use seixo_device::gpu::{Buffer, Copies, Gpu, GpuError, Order, Room, Ticket, Work
 use seixo_laws::Coordinate;
 use seixo_sweeps::cells::{GRID, SHAPE};
 use seixo_sweeps::entries::TILE;
+use seixo_sweeps::kernels::long_rows::sort_long_rows;
 use seixo_sweeps::kernels::neighbor_marks::NOTE_WORDS;
 use seixo_sweeps::kernels::{THREADS, neighbor_lists, neighbor_marks, row_order};
 use seixo_sweeps::layout::RECORD;
@@ -505,6 +506,22 @@ impl<R: Number> Rows<R> {
         // A block for each tile.
         let (count, dim) = units(n.div_ceil(TILE) * THREADS);
         neighbor_lists::sort_rows::launch(
+            gpu.client(),
+            count,
+            dim,
+            self.tile_first.argument(),
+            self.count.argument(),
+            self.list.argument(),
+            id.argument(),
+            n as u32,
+        );
+    }
+
+    /// As [`Rows::sort`], for rows with many entries.
+    pub(super) fn sort_long(&self, gpu: &Gpu, id: &Buffer<u32>, n: usize) {
+        // A block for each tile.
+        let (count, dim) = units(n.div_ceil(TILE) * THREADS);
+        sort_long_rows::launch(
             gpu.client(),
             count,
             dim,

@@ -255,6 +255,20 @@ pub fn failed_links(gpus: &[Gpu]) -> Vec<String> {
     failed.map(notice).collect()
 }
 
+/// The counts of the lists of all subdomains together, and the load of each, from those of this one. The hosts wait for each other once for both.
+pub(super) fn gather_loads(own: ListCounts, load: &Load, transport: &mut dyn Transport) -> Result<(ListCounts, Vec<Load>), HaltReason> {
+    let mut message = encode_lists(own);
+    let bytes = message.len();
+    message.extend(load.encode());
+    let (mut all, mut loads) = (ListCounts::default(), Vec::new());
+    for reported in transport.gather(message)? {
+        let (lists, load) = reported.split_at_checked(bytes).ok_or(DecodeError)?;
+        all = all.plus(read_lists(lists)?);
+        loads.push(Load::read(load)?);
+    }
+    Ok((all, loads))
+}
+
 impl Subdomain {
     /// Uploads grains and fluids, which are listed here, to a GPU.
     pub fn upload(&mut self, gpu: &Gpu, precision: Precision) -> Result<(), HaltReason> {
@@ -440,7 +454,7 @@ impl Subdomain {
         let lists = self.on_gpu(|remote, host| Ok(remote.list_counts(host, raised)?))?;
         let grains = self.on_gpu(|remote, _| Ok(remote.owned_count()))?;
         let load = self.work.load(grains, self.local.populations.context.steps);
-        let (lists, loads) = self.gather_loads(lists, &load)?;
+        let (lists, loads) = gather_loads(lists, &load, self.transport())?;
         if self.local.populations.grains.skin_tuning.is_some() {
             self.local.populations.tune_skin(&lists);
         }
@@ -456,7 +470,7 @@ impl Subdomain {
     pub(super) fn list_first_on_gpu(&mut self) -> Result<(), HaltReason> {
         let grains = self.on_gpu(|remote, _| Ok(remote.owned_count()))?;
         let load = self.work.load(grains, self.local.populations.context.steps);
-        let (_, loads) = self.gather_loads(ListCounts::default(), &load)?;
+        let (_, loads) = gather_loads(ListCounts::default(), &load, self.transport())?;
         self.list_on_gpu(0, (grains, load, &loads))
     }
 
@@ -486,20 +500,6 @@ impl Subdomain {
         };
         self.on_gpu(|remote, host| remote.list_with(host, &received))?;
         self.agree_on_parts()
-    }
-
-    /// The counts of the lists of all subdomains together, and the load of each, from those of this one. The hosts wait for each other once for both.
-    fn gather_loads(&mut self, own: ListCounts, load: &Load) -> Result<(ListCounts, Vec<Load>), HaltReason> {
-        let mut message = encode_lists(own);
-        let bytes = message.len();
-        message.extend(load.encode());
-        let (mut all, mut loads) = (ListCounts::default(), Vec::new());
-        for reported in self.transport().gather(message)? {
-            let (lists, load) = reported.split_at_checked(bytes).ok_or(DecodeError)?;
-            all = all.plus(read_lists(lists)?);
-            loads.push(Load::read(load)?);
-        }
-        Ok((all, loads))
     }
 
     /// Balances the load of this many grains here and those elsewhere, as [`Subdomain::balance`]. Positions are sampled only if planes may move, as the

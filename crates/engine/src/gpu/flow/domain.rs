@@ -139,8 +139,10 @@ pub(crate) trait FluidDomainBackend: HaloExchange + GhostExchange + ColumnExchan
     fn follow(&mut self, messages: &[Vec<u8>]) -> Result<(), HaltReason>;
     /// Counts of the lists, whose skin was used up.
     fn list_counts(&self, host: &Flow) -> Result<ListCounts, GpuError>;
-    /// Prepares for migration. Returns the positions of some of the owned fluid \[m\].
-    fn prepare(&mut self, host: &mut Flow) -> Result<Vec<[f64; 3]>, GpuError>;
+    /// Prepares for migration.
+    fn prepare(&mut self, host: &mut Flow) -> Result<(), GpuError>;
+    /// Positions of some of the owned fluid \[m\].
+    fn sample_positions(&mut self) -> Result<Vec<[f64; 3]>, GpuError>;
     /// Removes the particles that are in the blocks of others, and all ghosts. Returns the number of migrating particles and the messages. Fails if
     /// an owned particle is in none of these blocks.
     fn send_migrating(&mut self, host: &mut Flow, own: &Block<f64>, others: &[Block<f64>]) -> Result<(u64, Vec<Vec<u8>>), HaltReason>;
@@ -534,9 +536,15 @@ impl<C: Number + Coordinate<R>, R: Number> FluidDomainBackend for GpuFluid<C, R>
         self.counts_of_lists(host)
     }
 
-    fn prepare(&mut self, host: &mut Flow) -> Result<Vec<[f64; 3]>, GpuError> {
+    fn prepare(&mut self, host: &mut Flow) -> Result<(), GpuError> {
         self.wrap_and_keep_positions(host)?;
         self.border_mut().known = self.n;
+        // It has been idle since the last step.
+        self.gpu.submit_aside();
+        Ok(())
+    }
+
+    fn sample_positions(&mut self) -> Result<Vec<[f64; 3]>, GpuError> {
         let (gpu, places) = (self.gpu.clone(), sampled(self.n));
         let m = places.len();
         gpu.write_part(&self.order, 0, &places);

@@ -326,6 +326,9 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
 
     /// Lists the pairs of all particles, which are sorted by cell.
     fn list_pairs(&mut self, host: &Flow) -> Result<(), GpuError> {
+        if self.plan.bounded {
+            self.queue_wall_particles()?;
+        }
         let n = self.n;
         let gpu = &self.gpu;
         if let (Some(tables), Some(laid_out)) = (&mut self.tables, &host.cells.tables) {
@@ -348,8 +351,14 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
             rows_are_short: false,
         };
         self.rows.count(gpu, &search)?;
+        // The host waits once for both numbers, and queues the next steps while the GPU writes and sorts the rows.
+        let mut copies = gpu.copies();
+        let entries = self.rows.request_entries(&mut copies, n);
+        let walls = self.plan.bounded.then(|| copies.add(&self.cells.kept, 0..1));
+        let arrived = copies.wait()?;
         self.rows.refuse_too_long(gpu, n)?;
-        let entries = self.rows.entries(gpu, n)?;
+        let entries = arrived.take(entries)[0] as usize;
+        self.bounding = walls.map_or(0, |walls| arrived.take(walls)[0] as usize);
         if self.rows.list.len() < entries + 2 * TILE {
             // Lists that grow need the memory more. Short rows are decided on again below.
             self.short.give_back(gpu)?;
@@ -363,7 +372,6 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
                 self.rows.sort(gpu, &self.id, n);
             }
         }
-        self.bounding = 0;
         if self.plan.bounded {
             let (count, dim) = units(n);
             drop_inside_bodies::launch(
@@ -378,13 +386,18 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
                 n as u32,
             );
             self.order_small_grains_last(host.decomposition_invariant);
-            let (count, dim) = units(n);
-            mark_walls::launch(gpu.client(), count, dim, self.kind.argument(), self.key.argument(), n as u32);
-            gpu.compact(&self.key, n, &self.walls, &self.cells.kept)?;
-            self.bounding = gpu.download(&self.cells.kept)?[0] as usize;
             self.index_body_boundaries();
         }
         self.prepare_short_rows(host)
+    }
+
+    /// Queues the listing of the wall particles. Their number comes to `kept` of the cells.
+    fn queue_wall_particles(&mut self) -> Result<(), GpuError> {
+        let (gpu, n) = (&self.gpu, self.n);
+        let (count, dim) = units(n);
+        let marks = &self.cells.lengths;
+        mark_walls::launch(gpu.client(), count, dim, self.kind.argument(), marks.argument(), n as u32);
+        self.cells.workspace.compact(gpu, marks, n, &self.walls, &self.cells.kept)
     }
 
     /// Puts every field into the new order. Each field is gathered into a buffer that is free, and that buffer becomes the field.

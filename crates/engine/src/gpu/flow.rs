@@ -298,12 +298,12 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
 
     /// Sorts the particles and lists their pairs, by the recorded positions for the lists.
     fn list(&mut self, host: &mut Flow) -> Result<(), GpuError> {
-        self.sort(host)?;
+        self.sort(host, self.n)?;
         self.list_pairs(host)
     }
 
-    /// Sorts the particles by cell, and removes those that are marked as removed.
-    fn sort(&mut self, host: &mut Flow) -> Result<(), GpuError> {
+    /// Sorts the particles by cell, and removes those that are marked as removed: so many stay.
+    fn sort(&mut self, host: &mut Flow, staying: usize) -> Result<(), GpuError> {
         let n = self.n;
         self.compact.are_current = false;
         let decomposed = self.border.as_ref().filter(|border| border.is_decomposed);
@@ -314,12 +314,9 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
             member: decomposed.map(|border| &border.owned),
         };
         let everywhere = UNBOUNDED.concat();
-        let cells = self
-            .cells
+        self.cells
             .order(&self.gpu, &mut host.cells, Extent::Domain(&everywhere), &self.reference, keys, n)?;
-        if decomposed.is_some() {
-            self.n = self.gpu.download_part(&self.cells.first, cells..cells + 1).wait()?[0] as usize;
-        }
+        self.n = staying;
         self.reorder();
         Ok(())
     }

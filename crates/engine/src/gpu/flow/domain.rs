@@ -44,6 +44,8 @@ pub(super) struct FlowDomainState<C, R> {
     pub is_decomposed: bool,
     /// Number of particles at the last sort.
     known: usize,
+    /// Number of owned particles, without ghosts.
+    staying: usize,
     /// New index of each particle after the last sort.
     place_of: Buffer<u32>,
     sides: Vec<HaloSide<C, R>>,
@@ -168,6 +170,7 @@ impl<C: Number, R: Number> FlowDomainState<C, R> {
             owned: gpu.upload(&owned, "domains")?,
             is_decomposed,
             known: 0,
+            staying: owned.iter().filter(|member| **member == FREE).count(),
             place_of: gpu.zeros(if is_decomposed { n } else { RECORD }, "domains")?,
             sides: Vec::new(),
             queued_parity: None,
@@ -596,13 +599,17 @@ impl<C: Number + Coordinate<R>, R: Number> FluidDomainBackend for GpuFluid<C, R>
         }
         let (count, dim) = units(self.n);
         mark_ghosts_removed::launch(self.gpu.client(), count, dim, self.border().owned.argument(), self.n as u32);
+        self.border_mut().staying -= sent;
         Ok((sent as u64, messages))
     }
 
     fn receive_migrating(&mut self, host: &mut Flow, messages: &[Vec<u8>]) -> Result<(), HaltReason> {
+        let before = self.n;
         for message in messages {
             host.count += self.unpacked(message, FREE)?.len();
         }
+        let came = self.n - before;
+        self.border_mut().staying += came;
         Ok(())
     }
 
@@ -648,7 +655,7 @@ impl<C: Number + Coordinate<R>, R: Number> FluidDomainBackend for GpuFluid<C, R>
     }
 
     fn list_with(&mut self, host: &mut Flow, messages: &[Vec<u8>]) -> Result<(), HaltReason> {
-        let gpu = self.gpu.clone();
+        let (gpu, before) = (self.gpu.clone(), self.n);
         for k in 0..self.border().sides.len() {
             if let Some(ghosts) = self.border_mut().sides[k].incoming.take() {
                 self.append_ghosts(k, &ghosts)?;
@@ -660,10 +667,11 @@ impl<C: Number + Coordinate<R>, R: Number> FluidDomainBackend for GpuFluid<C, R>
             };
             self.border_mut().sides[k].follow(&gpu, &fluid)?;
         }
-        self.sort(host)?;
-        if self.n == 0 {
+        let with_ghosts = self.border().staying + self.n - before;
+        if with_ghosts == 0 {
             return Err(HaltReason::no_fluid());
         }
+        self.sort(host, with_ghosts)?;
         self.rename_shared();
         Ok(self.list_pairs(host)?)
     }

@@ -22,6 +22,7 @@ pub mod diffusion;
 pub mod domain;
 pub mod few_grains;
 pub mod fluid;
+pub mod fluid_ghosts;
 pub mod gear;
 pub mod long_rows;
 pub mod measure;

@@ -214,9 +214,12 @@ impl FluidSubdomain {
         })?;
         let received = exchange(transport, &partners, messages)?;
         let by_messages = self.peer_exchange.is_none();
+        // Where planes moved, this domain does not have all wall particles near its fluid yet.
+        let have_moved = self.work.have_planes_moved();
         let (messages, spent) = on_gpu(local, |remote, flow, _, _| {
             remote.receive_migrating(flow, &received)?;
-            Ok(remote.ghosts_for(flow, &cuts.halo_per_neighbor(rank), by_messages)?)
+            let near = (!have_moved).then(|| cuts.halos_of_neighbors(rank, flow.reach_of_lists()));
+            Ok(remote.ghosts_for(flow, &cuts.halo_per_neighbor(rank), near.as_deref(), by_messages)?)
         })?;
         self.selecting += spent;
         let received = match &self.peer_exchange {

@@ -52,6 +52,8 @@ pub(super) struct FlowDomainState<C, R> {
     parcel: MigrationBuffer<C, R>,
     /// Number of fluid particles among those that were found.
     fluid_found: Buffer<u32>,
+    /// Marks of the cells that have wall particles, of the last sort; used while ghosts are selected.
+    wall_cells: Buffer<u32>,
     /// Parity of the last queued step after which the halo was packed for other GPUs. None if the host waits for every step.
     queued_parity: Option<u32>,
     /// Forces on body boundary particles, if these may be in several subdomains.
@@ -150,9 +152,16 @@ pub(crate) trait FluidDomainBackend: HaloExchange + GhostExchange + ColumnExchan
     fn send_migrating(&mut self, host: &mut Flow, own: &Block<f64>, others: &[Block<f64>]) -> Result<(u64, Vec<Vec<u8>>), HaltReason>;
     /// Receives migrating particles.
     fn receive_migrating(&mut self, host: &mut Flow, messages: &[Vec<u8>]) -> Result<(), HaltReason>;
-    /// Selects and packs the ghosts for each of these blocks. Returns messages with them, which are empty unless they travel `by_messages`, and the time
-    /// of their selection.
-    fn ghosts_for(&mut self, host: &Flow, blocks_in_reach: &[Block<f64>], by_messages: bool) -> Result<(Vec<Vec<u8>>, Duration), GpuError>;
+    /// Selects and packs the ghosts for each of these blocks, which are twice as wide as the reach where walls have pressures. With the `near` blocks, which
+    /// are as wide as the reach, ghosts beyond these may be those alone on which wall particles depend; all walls near the fluid here must be known then.
+    /// Returns messages with the ghosts, which are empty unless they travel `by_messages`, and the time of their selection.
+    fn ghosts_for(
+        &mut self,
+        host: &Flow,
+        blocks_in_reach: &[Block<f64>],
+        near: Option<&[Block<f64>]>,
+        by_messages: bool,
+    ) -> Result<(Vec<Vec<u8>>, Duration), GpuError>;
     /// Receives the ghosts, unless they came from GPUs, and rebuilds all lists.
     fn list_with(&mut self, host: &mut Flow, messages: &[Vec<u8>]) -> Result<(), HaltReason>;
 }
@@ -177,6 +186,7 @@ impl<C: Number, R: Number> FlowDomainState<C, R> {
             boundary_forces: if is_decomposed { BoundaryForces::new(gpu, host)? } else { None },
             parcel: MigrationBuffer::new(gpu)?,
             fluid_found: gpu.buffer(1, "domains")?,
+            wall_cells: gpu.buffer(RECORD, "domains")?,
         }))
     }
 
@@ -363,13 +373,6 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         let own = (&self.position[self.now], &self.border().owned, self.n);
         self.cells.mark_within(&self.gpu, own, block, beyond);
         self.cells.list_marked(&self.gpu, self.n, &self.order)
-    }
-
-    /// Queues what [`GpuFluid::find`] does for a block. The number comes to `kept` of the cells.
-    fn queue_search(&mut self, block: &Block<f64>) -> Result<(), GpuError> {
-        let own = (&self.position[self.now], &self.border().owned, self.n);
-        self.cells.mark_within(&self.gpu, own, block, false);
-        self.cells.queue_marked(&self.gpu, self.n, &self.order)
     }
 
     /// As [`GpuFluid::find`] with this block, but tests only the particles in cells near it at the last sort, and those that arrived since.
@@ -613,7 +616,13 @@ impl<C: Number + Coordinate<R>, R: Number> FluidDomainBackend for GpuFluid<C, R>
         Ok(())
     }
 
-    fn ghosts_for(&mut self, host: &Flow, blocks_in_reach: &[Block<f64>], by_messages: bool) -> Result<(Vec<Vec<u8>>, Duration), GpuError> {
+    fn ghosts_for(
+        &mut self,
+        host: &Flow,
+        blocks_in_reach: &[Block<f64>],
+        near: Option<&[Block<f64>]>,
+        by_messages: bool,
+    ) -> Result<(Vec<Vec<u8>>, Duration), GpuError> {
         let (gpu, mut messages, mut spent) = (self.gpu.clone(), Vec::new(), Duration::ZERO);
         // No check limits how far particles of walls and bodies move in a step.
         let is_limited = !self.plan.moving;
@@ -622,26 +631,26 @@ impl<C: Number + Coordinate<R>, R: Number> FluidDomainBackend for GpuFluid<C, R>
         while sides.len() < blocks_in_reach.len() {
             sides.push(HaloSide::new(&gpu, &[], &[])?);
         }
+        let in_layers = is_limited && host.ghost_selection == GhostSelection::Layers;
+        let near = near.filter(|_| !in_layers && self.has_walls_at_rest());
+        if near.is_some() {
+            self.mark_cells_of_walls(host)?;
+        }
         for (k, block) in blocks_in_reach.iter().enumerate() {
             let clock = Instant::now();
-            let in_layers = is_limited && host.ghost_selection == GhostSelection::Layers;
+            if in_layers {
+                let m = self.find_in_layers(host, block)?;
+                gpu.write(&self.cells.kept, &[m as u32]);
+            } else {
+                self.queue_ghosts(host, block, near.map(|near| &near[k]))?;
+            }
             if by_messages {
-                let m = if in_layers {
-                    self.find_in_layers(host, block)?
-                } else {
-                    self.find(block, false)?
-                };
+                let m = gpu.download(&self.cells.kept)?[0] as usize;
                 spent += clock.elapsed();
                 let packed = self.packed(m)?;
                 self.border_mut().sides[k].show(&gpu, &packed.fluid)?;
                 messages.push(packed.message);
                 continue;
-            }
-            if in_layers {
-                let m = self.find_in_layers(host, block)?;
-                gpu.write(&self.cells.kept, &[m as u32]);
-            } else {
-                self.queue_search(block)?;
             }
             let found = self.count_found()?;
             spent += clock.elapsed();

@@ -43,7 +43,7 @@ impl<C: Number, R: Number> Departure<C, R> {
 }
 
 /// A block with bounds as a GPU compares them.
-pub(super) fn rounded<C: Number>(block: &Block<f64>) -> Block<C> {
+pub(in crate::gpu) fn rounded<C: Number>(block: &Block<f64>) -> Block<C> {
     let vector = |v: &Vector3<f64>| Vector3 {
         x: C::of(v.x),
         y: C::of(v.y),

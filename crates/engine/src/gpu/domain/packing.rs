@@ -301,7 +301,7 @@ impl<C: Number, R: Number> HostGrains<C, R> {
 }
 
 /// The items of these indices, each with `width` numbers.
-pub(super) fn picked<N: Copy>(numbers: &[N], width: usize, which: &[usize]) -> Vec<N> {
+pub(in crate::gpu) fn picked<N: Copy>(numbers: &[N], width: usize, which: &[usize]) -> Vec<N> {
     which.iter().flat_map(|k| &numbers[width * k..][..width]).copied().collect()
 }
 

@@ -54,7 +54,7 @@ class Check:
     threads: int
     """Number of threads of the CPU."""
     estimated_time: float | None
-    """Wall time of the run, from its first steps [s]; None if unknown."""
+    """Wall time of the run, from its first steps [s]; None if unknown. The least time if `values["time_is_lower_bound"]`."""
     notices: list[str]
     """Notes on the scene; none of them is an error."""
     values: dict[str, Any] = field(repr=False)

@@ -437,7 +437,7 @@ class HeldGrains:
         """Numbers of contacts as floating-point numbers, (n,); on a GPU as `force`."""
     @property
     def orientation(self) -> Array:
-        """Orientations as unit quaternions w x y z, (n, 4). Only with bonds or Gear's method."""
+        """Orientations as unit quaternions w x y z, (n, 4); of polyhedral grains those of their principal axes. Only with these, bonds or Gear's method."""
     @property
     def temperature(self) -> Array:
         """Temperatures [K], (n,). Only with heat conduction, on the CPU."""

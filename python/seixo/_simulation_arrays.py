@@ -116,7 +116,8 @@ class Grains(Columns):
     coordination: Whole
     """Numbers of grains and wall elements in contact (n)."""
     orientation: Floats
-    """Orientations, unit quaternions w x y z (n, 4); (0, 4) in a scene without bonds."""
+    """Orientations, unit quaternions w x y z (n, 4): of polyhedral grains from the shape as drawn, of spheres of a body those of its principal
+    axes; (0, 4) in a scene of free spheres without bonds."""
     scalars: Mapping[str, Floats]
     """Scalars that grains carry, by name: `temperature` [K], `film_thickness` [m] (n)."""
 

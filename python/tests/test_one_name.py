@@ -40,6 +40,7 @@ material = "stone"
 plane = { point = [0, 0, 0], normal = [0, 0, 1] }
 [output]
 every = "1 ms"
+fields = ["velocity", "orientation"]
 contacts = true
 [probe.middle]
 group_center = "bar"
@@ -67,6 +68,7 @@ def test_frames_have_the_names_of_simulations(scene: sx.Scene, frame: sx.Frame) 
     assert frame.contacts.i is frame.contacts.a
     assert np.array_equal(frame.bonds.i, sim.bonds.i) and np.array_equal(frame.bonds.j, sim.bonds.j)
     assert "i" not in frame.bonds.keys()
+    np.testing.assert_allclose(frame.grains.orientation, sim.grains.orientation, atol=1e-7)
 
 
 def test_arrays_of_simulations_are_tables(scene: sx.Scene) -> None:

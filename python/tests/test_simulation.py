@@ -540,6 +540,8 @@ def test_grains_have_the_volumes_of_their_shapes(make: Make) -> None:
     np.testing.assert_allclose(grains.volume[die], [rounded], rtol=1e-6)
     np.testing.assert_allclose(grains.volume[ball], [4 / 3 * np.pi * RADIUS**3], rtol=1e-12)
     np.testing.assert_allclose(grains.volume * 2500.0, grains.mass, rtol=1e-12)
+    # The die lies as it was drawn.
+    np.testing.assert_allclose(np.abs(grains.orientation), [[1, 0, 0, 0], [1, 0, 0, 0]], atol=1e-12)
 
 
 def test_arrays_are_taken_once_a_step_and_cannot_be_written_to(make: Make) -> None:

@@ -1,11 +1,19 @@
 //! Processor cores.
 
+use crate::crew::Crew;
 use crate::split::{Split, Strided};
 use std::mem::MaybeUninit;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Mutex, PoisonError, TryLockError};
 
 /// A pool of threads on the cores of this machine.
 pub struct Cpu {
     pool: rayon::ThreadPool,
+    /// All threads but one. Those of the pool do not stay awake between passes.
+    crew: Crew,
+    /// Number of threads that wait in [`Cpu::both`].
+    waiting: AtomicUsize,
 }
 
 /// The threads could not be started.
@@ -47,20 +55,19 @@ impl Cpu {
     /// # Errors
     /// If they are more than [`Cpu::most_threads`], or the system refuses the threads.
     pub fn new(threads: usize) -> Result<Cpu, CpuError> {
+        let refused = |cause: String| CpuError { threads, cause };
         let most = Cpu::most_threads();
         if threads > most {
-            let cause = format!("at most {most} are of any use on this machine");
-            return Err(CpuError { threads, cause });
+            return Err(refused(format!("at most {most} are of any use on this machine")));
         }
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .thread_name(|k| format!("seixo-{k}"))
             .build()
-            .map_err(|error| CpuError {
-                threads,
-                cause: error.to_string(),
-            })?;
-        Ok(Cpu { pool })
+            .map_err(|error| refused(error.to_string()))?;
+        let crew = Crew::new(pool.current_num_threads() - 1).map_err(|error| refused(error.to_string()))?;
+        let waiting = AtomicUsize::new(0);
+        Ok(Cpu { pool, crew, waiting })
     }
 
     /// Number of threads.
@@ -68,52 +75,42 @@ impl Cpu {
         self.pool.current_num_threads()
     }
 
-    /// Runs `body` on a thread of the pool. Calls of [`Cpu::run`] inside it start without switching threads.
+    /// Runs `body` on a thread of the pool. Calls of [`Cpu::both`] inside it start without switching threads.
     pub fn enter<T: Send>(&self, body: impl FnOnce() -> T + Send) -> T {
         if self.threads() == 1 { body() } else { self.pool.install(body) }
     }
 
-    /// Runs `waits` on one thread of the pool and `works` on the others. `waits` should mostly wait for something else. With a single thread, runs
-    /// `works` first, then `waits`.
+    /// Runs `waits` on one thread and `works` on the others. Runs of `works` that begin after `waits` has returned have all threads. `waits` should mostly
+    /// wait for something else. With a single thread, runs `works` first, then `waits`.
     pub fn both<A: Send, B: Send>(&self, waits: impl FnOnce() -> A + Send, works: impl FnOnce() -> B + Send) -> (A, B) {
         if self.threads() == 1 {
             let done = works();
             return (waits(), done);
         }
+        self.waiting.fetch_add(1, Relaxed);
+        let counted = Waiting(&self.waiting);
+        let waits = move || {
+            let _counted = counted;
+            waits()
+        };
         self.enter(|| rayon::join(waits, works))
     }
 
-    /// Runs `body(part, data of that part)` for every part in parallel. A part must not depend on the others, so the result is the same with any
-    /// number of threads. Allocates nothing.
+    /// Runs `body(part, data of that part)` for every part in parallel, on this thread and others. A part must not depend on the others, so the result
+    /// is the same with any number of threads. If the others are busy, as in a run inside a run, this thread takes all parts. Allocates nothing, except
+    /// a lock on macOS.
     pub fn run<D: Split>(&self, parts: usize, data: D, body: impl Fn(usize, D) + Sync) {
-        if self.threads() == 1 {
-            // Not by recursion: a hundred thousand parts would not fit on the stack.
-            let mut rest = data;
-            for part in 1..parts {
-                let (one, others) = rest.split(1);
-                body(part - 1, one);
-                rest = others;
-            }
-            if parts > 0 {
-                body(parts - 1, rest);
-            }
-            return;
+        let all = Span { first: 0, parts, data };
+        let threads = self.threads().saturating_sub(self.waiting.load(Relaxed));
+        if threads < 2 || parts < 2 {
+            return all.in_turn(&body);
         }
-        fn halves<D: Split>(first: usize, parts: usize, data: D, body: &(impl Fn(usize, D) + Sync)) {
-            match parts {
-                0 => {}
-                1 => body(first, data),
-                _ => {
-                    let half = parts / 2;
-                    let (left, right) = data.split(half);
-                    rayon::join(
-                        || halves(first, half, left, body),
-                        || halves(first + half, parts - half, right, body),
-                    );
-                }
+        let rest = Mutex::new(Some(all));
+        self.crew.share(threads.min(parts) - 1, &|is_caller: bool| {
+            while let Some(claimed) = claim(&rest, threads, is_caller) {
+                claimed.in_turn(&body);
             }
-        }
-        self.enter(|| halves(0, parts, data, &body));
+        });
     }
 
     /// The results of `of` for 0 to n − 1, computed in parallel. Each thread is the first to write to its part of the new memory: zeros that one thread
@@ -143,10 +140,190 @@ impl Cpu {
     }
 }
 
+/// A thread that waits in [`Cpu::both`], until this is dropped.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Relaxed);
+    }
+}
+
+/// Parts in a row.
+struct Span<D> {
+    first: usize,
+    parts: usize,
+    data: D,
+}
+
+impl<D: Split> Span<D> {
+    /// The first parts, so many of them, and the others.
+    fn split(self, parts: usize) -> (Span<D>, Span<D>) {
+        let (left, right) = self.data.split(parts);
+        let of = |first, parts, data| Span { first, parts, data };
+        (of(self.first, parts, left), of(self.first + parts, self.parts - parts, right))
+    }
+
+    /// Runs the parts on this thread.
+    fn in_turn(self, body: &impl Fn(usize, D)) {
+        let Span { first, parts, data } = self;
+        // Not by recursion: a hundred thousand parts would not fit on the stack.
+        let mut rest = data;
+        for part in 1..parts {
+            let (one, others) = rest.split(1);
+            body(first + part - 1, one);
+            rest = others;
+        }
+        if parts > 0 {
+            body(first + parts - 1, rest);
+        }
+    }
+}
+
+/// Claims some of the parts that no thread has claimed. They are few, so threads end at about the same time though parts cost differently. The caller
+/// of a run claims at the front and the others at the back: so most parts are on the same core, and in its cache, in each pass.
+fn claim<D: Split>(rest: &Mutex<Option<Span<D>>>, threads: usize, is_caller: bool) -> Option<Span<D>> {
+    let mut rest = loop {
+        match rest.try_lock() {
+            Ok(rest) => break rest,
+            Err(TryLockError::Poisoned(rest)) => break PoisonError::into_inner(rest),
+            // Another thread claims, which takes far less time than a sleep.
+            Err(TryLockError::WouldBlock) => std::thread::yield_now(),
+        }
+    };
+    let all = rest.take()?;
+    let parts = (all.parts / (4 * threads)).max(1);
+    let others = all.parts - parts;
+    if others == 0 {
+        return Some(all);
+    }
+    let (claimed, others) = if is_caller {
+        all.split(parts)
+    } else {
+        let (others, claimed) = all.split(others);
+        (claimed, others)
+    };
+    *rest = Some(others);
+    Some(claimed)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::split::Ranges;
+    use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+    use std::sync::Arc;
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    const MINUTE: Duration = Duration::from_secs(60);
+
+    fn each<T>(items: &mut [T]) -> Strided<'_, T> {
+        Strided { items, per_part: 1 }
+    }
+
+    /// Whether two parts run at the same time. The first waits so long for the second.
+    fn run_together(cpu: &Cpu, longest: Duration) -> bool {
+        let ((sender, reported), mut came) = (channel(), [false; 2]);
+        let reported = Mutex::new(reported);
+        cpu.run(2, each(&mut came), |part, came: Strided<bool>| {
+            came.items[0] = match part {
+                0 => reported.lock().unwrap().recv_timeout(longest).is_ok(),
+                _ => sender.send(()).is_ok(),
+            };
+        });
+        came[0]
+    }
+
+    #[test]
+    fn parts_run_at_the_same_time_after_any_pause() {
+        for threads in [2, 8] {
+            let cpu = Cpu::new(threads).unwrap();
+            for pause in [0, 0, 5, 0, 5] {
+                std::thread::sleep(Duration::from_millis(pause));
+                assert!(run_together(&cpu, MINUTE), "{pause} ms on {threads}");
+            }
+        }
+    }
+
+    #[test]
+    fn work_leaves_a_thread_to_what_waits() {
+        let cpu = Cpu::new(2).unwrap();
+        let (sender, has_worked) = channel::<()>();
+        let works = || {
+            let were_together = run_together(&cpu, Duration::from_millis(50));
+            drop(sender);
+            were_together
+        };
+        let (_, were_together) = cpu.both(move || has_worked.recv(), works);
+        assert!(!were_together);
+        assert!(run_together(&cpu, MINUTE));
+    }
+
+    #[test]
+    fn each_part_runs_once() {
+        for threads in [1, 2, 3, 8] {
+            let cpu = Cpu::new(threads).unwrap();
+            for _ in 0..20 {
+                let mut items = [0; 500];
+                cpu.run(500, each(&mut items), |part, item: Strided<usize>| item.items[0] += part + 1);
+                assert!(items.into_iter().eq(1..=500), "{threads}");
+            }
+        }
+    }
+
+    #[test]
+    fn runs_inside_runs_and_of_several_threads_end() {
+        let cpu = Cpu::new(3).unwrap();
+        let fill = || {
+            let mut items = [0; 35];
+            let rows = Strided {
+                items: &mut items[..],
+                per_part: 7,
+            };
+            cpu.run(5, rows, |row, of_row: Strided<usize>| {
+                cpu.run(7, each(of_row.items), |k, item: Strided<usize>| item.items[0] += 7 * row + k + 1);
+            });
+            assert!(items.into_iter().eq(1..=35));
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| (0..500).for_each(|_| fill()));
+            }
+        });
+    }
+
+    /// One item of each part.
+    struct Items(Vec<Arc<()>>);
+
+    impl Split for Items {
+        fn split(mut self, part: usize) -> (Items, Items) {
+            let others = self.0.split_off(part);
+            (self, Items(others))
+        }
+    }
+
+    #[test]
+    fn a_panic_in_a_part_reaches_the_caller_and_drops_the_data() {
+        for (threads, bad) in [(1, 0), (2, 0), (2, 63), (8, 0), (8, 63)] {
+            let cpu = Cpu::new(threads).unwrap();
+            for _ in 0..20 {
+                let item = Arc::new(());
+                let items = Items((0..64).map(|_| item.clone()).collect());
+                let run = || {
+                    cpu.run(64, items, |part, _| {
+                        if part == bad {
+                            resume_unwind(Box::new(part));
+                        }
+                    });
+                };
+                let panic = catch_unwind(AssertUnwindSafe(run)).unwrap_err();
+                assert_eq!(panic.downcast_ref::<usize>(), Some(&bad), "{threads}");
+                assert_eq!(Arc::strong_count(&item), 1, "{bad} on {threads}");
+            }
+            assert!(threads == 1 || run_together(&cpu, MINUTE), "{bad} on {threads}");
+        }
+    }
 
     #[test]
     fn what_waits_holds_nothing_up() {

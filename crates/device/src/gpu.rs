@@ -33,6 +33,7 @@ mod runtime;
 mod scan;
 mod shared_buffer;
 mod sort;
+mod stopwatch;
 mod timeline;
 mod workspace;
 
@@ -46,6 +47,7 @@ pub use recording::{Recording, claim_cuda};
 pub use reduce::Fold;
 pub use shared_buffer::SharedBuffer;
 pub use sort::Order;
+pub use stopwatch::Stopwatch;
 pub use timeline::{LaunchTimes, TimedWork, own_launches};
 pub use workspace::Workspace;
 

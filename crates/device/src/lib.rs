@@ -12,6 +12,7 @@
 //! ```
 
 mod cpu;
+mod crew;
 pub mod gpu;
 mod memory;
 mod sort;

@@ -212,6 +212,7 @@ impl<'a> DryRun<'a> {
                 .is_some_and(|domain| domain.shear.is_some() || domain.control.is_some()),
             are_carried: self.froze[group as usize] || bodies.clone().any(|body| body.motion.is_none()),
             couple_to_fluid: self.froze[group as usize] || bodies.clone().any(|body| is_coupled(body.id)),
+            has_polyhedra: !world.shapes.is_empty(),
         }
     }
 

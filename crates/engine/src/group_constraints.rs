@@ -82,6 +82,8 @@ pub(crate) struct ConstraintContext {
     pub are_carried: bool,
     /// Whether some of these bodies interact with fluids, with or without prescribed motion.
     pub couple_to_fluid: bool,
+    /// Whether the world has polyhedral grains, in this group or others.
+    pub has_polyhedra: bool,
 }
 
 impl ConstraintContext {
@@ -105,6 +107,9 @@ impl ConstraintContext {
         let reported = |what: &str| Some(what.to_owned());
         if self.couple_to_fluid {
             return reported("grains that displace a fluid cannot be disabled, as the fluid would have to fill their place; remove them");
+        }
+        if self.has_polyhedra {
+            return reported("no group can be disabled in a world with polyhedral grains yet; remove the grains");
         }
         if self.are_carried {
             return reported("clumps, and bodies on joints, cannot be disabled; remove them, or use spheres");

@@ -16,6 +16,8 @@ use crate::periodic_cell::PeriodicCell;
 pub use crate::scalars::{GrainScalar, GrainScalars, StartScalars};
 use crate::world::{PolyhedralShape, volume_of_sphere};
 pub use arrays::{ArrayMemory, Arrays, ArraysError, NumberType, ParticleArray};
+use seixo_laws::Quaternion;
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
@@ -146,7 +148,8 @@ pub struct GrainSnapshot {
     pub group: Vec<u32>,
     /// Numbers of grains and wall elements in contact with each grain.
     pub coordination: Vec<u32>,
-    /// Orientations, unit quaternions w x y z; empty without bonds and polyhedral grains.
+    /// Orientations, unit quaternions w x y z: of polyhedral grains and of the rigid bodies that carry grains those of their principal axes. Free spheres
+    /// rotate with bonds only. Empty in a world without bonds, polyhedral grains and rigid bodies.
     pub orientation: Vec<[f64; 4]>,
     /// Scalars that grains carry, such as temperatures.
     pub scalars: GrainScalars,
@@ -169,11 +172,31 @@ impl GrainSnapshot {
         })
     }
 
+    /// Orientations as [`GrainSnapshot::orientation`], but of polyhedral grains those of the axes in which their shapes were drawn. Without the column of
+    /// shapes they are the same.
+    pub fn drawn_orientation(&self) -> Cow<'_, [[f64; 4]]> {
+        if self.orientation.len() != self.shape.len() {
+            return Cow::Borrowed(&self.orientation);
+        }
+        let drawn = |(k, &orientation): (usize, &[f64; 4])| {
+            let axes = self.shape_of(k).and_then(|shape| shape.drawn_axes);
+            axes.map_or(orientation, |axes| {
+                let Quaternion { w, x, y, z } = quaternion(orientation).after(&quaternion(axes).back());
+                [w, x, y, z]
+            })
+        };
+        self.orientation.iter().enumerate().map(drawn).collect()
+    }
+
     /// Shape of the grain at this place of the snapshot, if it is polyhedral.
     pub fn shape_of(&self, k: usize) -> Option<&PolyhedralShape> {
         let index = self.shape.get(k)?.checked_sub(1)?;
         self.shapes.get(index as usize)
     }
+}
+
+fn quaternion([w, x, y, z]: [f64; 4]) -> Quaternion<f64> {
+    Quaternion { w, x, y, z }
 }
 
 /// Which columns a [`GrainSnapshot`] has besides ids, positions, radii and scalars. The others are empty, and take no time.

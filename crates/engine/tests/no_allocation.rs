@@ -34,7 +34,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Most buffers that a rebuild of neighbor lists takes and gives back, among them one for the entries of each part; 49 were counted.
+/// Most buffers that a rebuild of neighbor lists takes and gives back, one of them for each part of 1024 grains; 49 were counted for one part.
 const ROOM_TO_SORT: u64 = 64;
 
 #[test]
@@ -45,7 +45,8 @@ fn a_warmed_up_step_allocates_nothing() {
         (1, TangentialLaw::None, false),
         (1, TangentialLaw::None, true),
     ] {
-        let world = beds::falling(1000, tangential);
+        // As many parts as threads, so that all threads work.
+        let world = beds::falling(1000 * threads, tangential);
         let settings = Settings {
             threads,
             // A skin that is chosen during the run may become wider, and its lists longer.

@@ -23,6 +23,7 @@ fn column(field: &str, axis: &str) -> String {
     match field {
         "velocity" => format!("v{axis}"),
         "angular_velocity" => format!("w{axis}"),
+        "orientation" => format!("q{axis}"),
         _ => format!("{field}_{axis}"),
     }
 }
@@ -33,10 +34,15 @@ pub fn particles(points: &VtkPoints, fields: &[&str], materials: &[String]) -> S
     let chosen: Vec<_> = points.scalars.iter().filter(|(name, ..)| fields.contains(&name.as_str())).collect();
     let mut text = String::from("id,x[m],y[m],z[m],radius[m]");
     for (name, _, width) in &chosen {
-        let names = if *width == 3 {
-            ["x", "y", "z"].map(|axis| column(name, axis)).to_vec()
-        } else {
+        let axes: &[&str] = match *width {
+            3 => &["x", "y", "z"],
+            4 => &["w", "x", "y", "z"],
+            _ => &[],
+        };
+        let names = if axes.is_empty() {
             vec![name.clone()]
+        } else {
+            axes.iter().map(|axis| column(name, axis)).collect()
         };
         let unit = match unit_of(name) {
             "" => String::new(),

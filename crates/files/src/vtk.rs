@@ -86,11 +86,13 @@ pub enum Field {
     Fragment,
     /// Volume \[m³\].
     Volume,
+    /// Orientation, a unit quaternion w x y z, see [`GrainSnapshot::drawn_orientation`]; only in worlds with orientations.
+    Orientation,
 }
 
 impl Field {
     /// Fields of all grains, with the words for them in scenes and files.
-    const COMMON: [(Field, &'static str); 12] = [
+    const COMMON: [(Field, &'static str); 13] = [
         (Field::Velocity, "velocity"),
         (Field::AngularVelocity, "angular_velocity"),
         (Field::Force, "force"),
@@ -103,6 +105,7 @@ impl Field {
         (Field::Pressure, "pressure"),
         (Field::Fragment, "fragment"),
         (Field::Volume, "volume"),
+        (Field::Orientation, "orientation"),
     ];
 
     /// Every field, with the word for it in scenes and files.
@@ -131,6 +134,7 @@ impl Field {
             Field::Scalar(scalar) => Values::Scalars64(&snapshot.scalars[scalar]),
             Field::Fragment => Values::Integers(&snapshot.fragment),
             Field::Volume => Values::Scalars64(&snapshot.volume),
+            Field::Orientation => Values::Quaternions32(snapshot.drawn_orientation()),
         }
     }
 }

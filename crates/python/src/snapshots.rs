@@ -19,6 +19,7 @@ pub fn arrays_of_grains(py: Python<'_>, grains: GrainSnapshot) -> PyResult<Bound
         scalars.set_item(scalar.name(), PyArray1::from_slice(py, values))?;
     }
     let count = grains.id.len();
+    let orientation = grains.drawn_orientation().into_owned();
     // Snapshots leave out what no grain of the world has.
     let body = if grains.body.is_empty() { vec![-1; count] } else { grains.body };
     arrays.set_item("id", grains.id.into_pyarray(py))?;
@@ -34,7 +35,7 @@ pub fn arrays_of_grains(py: Python<'_>, grains: GrainSnapshot) -> PyResult<Bound
     arrays.set_item("group", grains.group.into_pyarray(py))?;
     arrays.set_item("body", body.into_pyarray(py))?;
     arrays.set_item("coordination", grains.coordination.into_pyarray(py))?;
-    arrays.set_item("orientation", rows(py, grains.orientation)?)?;
+    arrays.set_item("orientation", rows(py, orientation)?)?;
     arrays.set_item("scalars", scalars)?;
     Ok(arrays)
 }

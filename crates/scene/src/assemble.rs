@@ -349,12 +349,12 @@ fn material_of_walls() -> Material {
 /// Refuses keys that are incompatible with rigid bodies, which are clumps and boundaries, or that need them.
 fn check_bodies(file: &SceneFile, world: &World, absent: &[stage::StageItem], findings: &mut CheckState) {
     for (name, section) in &file.grains {
-        let Some(Bodies { what, key, early, instead }) = Bodies::of(section) else {
+        let Some(Bodies { what, key, early, instead }) = Bodies::of(section, file) else {
             continue;
         };
         let is_absent =
             |thing: &stage::StageItem| matches!(thing, stage::StageItem::Group(group) if world.groups[*group as usize] == *name);
-        if absent.iter().any(is_absent) {
+        if let Some(early) = early.filter(|_| absent.iter().any(is_absent)) {
             let complaint = UnlocatedDiagnostic::new(format!("grains.{name}: {what} cannot be added by a stage yet")).within("stage");
             findings.add(&format!("grains.{name}.{key}"), complaint.remedy(early));
         }
@@ -363,31 +363,45 @@ fn check_bodies(file: &SceneFile, world: &World, absent: &[stage::StageItem], fi
             findings.add("world.domain.shear", complaint.remedy(format!("remove `shear`, or {instead}")));
         }
     }
-    let wanted = file.output.fields.iter().flatten().any(|field| field.0 == Field::Body);
-    if wanted && world.grains.bodies.is_empty() && file.grains.values().all(|section| Bodies::of(section).is_none()) {
+    let is_wanted = |wanted: Field| file.output.fields.iter().flatten().any(|field| field.0 == wanted);
+    let is_body = |section: &GrainsSection| Bodies::of(section, file).is_some_and(|bodies| bodies.early.is_some());
+    let has_bodies = !world.grains.bodies.is_empty() || file.grains.values().any(is_body);
+    if is_wanted(Field::Body) && !has_bodies {
         let complaint = UnlocatedDiagnostic::new("output.fields: \"body\" is for scenes with clumps");
-        findings.add("output.fields", complaint.remedy("remove it, or give grains a `shape`"));
+        findings.add("output.fields", complaint.remedy("remove it, or give grains a `shape` of spheres"));
+    }
+    // Where a shape is wrong, its own error is enough.
+    let has_shape = |section: &GrainsSection| section.shape.is_some() || section.blocks.is_some();
+    let is_shaped = !world.shapes.is_empty() || file.grains.values().any(has_shape);
+    let has_orientations = has_bodies || is_shaped || !file.bonds.is_empty();
+    if is_wanted(Field::Orientation) && !has_orientations {
+        let complaint = UnlocatedDiagnostic::new("output.fields: \"orientation\" is for scenes with polyhedra, clumps or bonds");
+        findings.add(
+            "output.fields",
+            complaint.remedy("remove it, or give grains a `shape`: free spheres have no orientation"),
+        );
     }
 }
 
-/// The reason for which grains of a section are rigid bodies.
+/// The reason for which grains of a section are rigid bodies, or polyhedral grains, which are alike in part.
 struct Bodies {
     what: &'static str,
     /// The key that causes it.
     key: &'static str,
-    /// How to avoid adding them later.
-    early: &'static str,
+    /// How to avoid adding them later; none for polyhedral grains that are no bodies, which stages can add.
+    early: Option<&'static str>,
     /// What to use instead.
     instead: &'static str,
 }
 
 impl Bodies {
-    fn of(section: &GrainsSection) -> Option<Bodies> {
-        if section.shape.is_some() {
+    fn of(section: &GrainsSection, file: &SceneFile) -> Option<Bodies> {
+        let is_polyhedral = file.has_polyhedron(section);
+        if section.shape.is_some() && !is_polyhedral {
             return Some(Bodies {
                 what: "clumps",
                 key: "shape",
-                early: "let them be there from the start, for instance above a wall that a stage removes",
+                early: Some("let them be there from the start, for instance above a wall that a stage removes"),
                 instead: "use spheres",
             });
         }
@@ -395,7 +409,7 @@ impl Bodies {
             return Some(Bodies {
                 what: "boundaries of grains",
                 key: if section.fixed { "fixed" } else { "motion" },
-                early: "let them be there from the start, with a motion that has a `start`, or add a wall in their place",
+                early: Some("let them be there from the start, with a motion that has a `start`, or add a wall in their place"),
                 instead: "write the boundary as a wall",
             });
         }
@@ -403,11 +417,18 @@ impl Bodies {
             return Some(Bodies {
                 what: "bodies on joints",
                 key: "joint",
-                early: "let them be there from the start",
+                early: Some("let them be there from the start"),
                 instead: "leave `joint` out",
             });
         }
-        let key = section.key_to_fluids()?;
+        let Some(key) = section.key_to_fluids() else {
+            return is_polyhedral.then_some(Bodies {
+                what: "polyhedral grains",
+                key: "shape",
+                early: None,
+                instead: "use spheres",
+            });
+        };
         let [what, instead] = if section.displaces_fluid {
             ["bodies that displace fluids", "leave `displaces_fluid` out"]
         } else {
@@ -416,7 +437,7 @@ impl Bodies {
         Some(Bodies {
             what,
             key,
-            early: "let them be there from the start, for instance above a wall that a stage removes",
+            early: Some("let them be there from the start, for instance above a wall that a stage removes"),
             instead,
         })
     }

@@ -132,6 +132,15 @@ pub(crate) struct Surroundings<'a> {
     pub grains: &'a [(Vec3, f64)],
 }
 
+/// Size of a shape: each of its grains is placed as the sphere around it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ShapeSize {
+    /// Radius of the bounding sphere about the center of mass in the size in which the shape is defined \[m\].
+    pub radius: f64,
+    /// Volume over that of the bounding sphere \[-\].
+    pub solid_share: f64,
+}
+
 #[derive(Clone, Copy)]
 enum Amount {
     Count(u64),
@@ -165,8 +174,8 @@ fn draw_all(sizes: &RadiusDistribution, amount: Amount, space: &Space, random: &
     }
 }
 
-/// Fills a region: centers and radii \[m\]. Without radii in the request, all have `own_size`, that of their shape. The same seed and `stream` give the same grains, independently of the rest of the scene, unless grains of
-/// earlier sections block random positions. Paths of files are made absolute.
+/// Fills a region: centers and radii \[m\]. Without radii in the request, all have the size of their `shape`. The same seed and `stream` give the same
+/// grains, independently of the rest of the scene, unless grains of earlier sections block random positions. Paths of files are made absolute.
 ///
 /// # Errors
 /// With the key at fault: if the region is empty, is no column for rain, the radii are no valid distribution, or the grains do not fit into memory or
@@ -174,7 +183,7 @@ fn draw_all(sizes: &RadiusDistribution, amount: Amount, space: &Space, random: &
 pub(crate) fn fill(
     request: &mut Fill,
     stream: u64,
-    own_size: Option<f64>,
+    shape: Option<ShapeSize>,
     around: &Surroundings,
     findings: &mut CheckState,
 ) -> Result<Vec<(Vec3, f64)>, (&'static str, UnlocatedDiagnostic)> {
@@ -189,9 +198,9 @@ pub(crate) fn fill(
     }
     let mut space =
         Space::new(&mut request.region, &mut request.minus, request.periodic, findings).map_err(|complaint| ("fill.region", complaint))?;
-    let sizes = match (&mut request.radius, own_size) {
+    let sizes = match (&mut request.radius, shape) {
         (Some(radius), _) => sizes(radius, findings).map_err(|complaint| ("fill.radius", complaint))?,
-        (None, Some(size)) => RadiusDistribution::One(size),
+        (None, Some(shape)) => RadiusDistribution::One(shape.radius),
         (None, None) => {
             let complaint = UnlocatedDiagnostic::new("`radius` is missing, and spheres have no size of their own");
             return Err(whole(complaint.remedy("add radius = \"2 mm\"")));
@@ -251,7 +260,12 @@ pub(crate) fn fill(
             (places.map_err(|complaint| ("fill.region", complaint))?, remedy)
         }
         Method::Random => {
-            let remedy = "random insertion ends near 0.35: ask for less, or use method = \"growth\" or \"lattice\"";
+            let remedy = match shape {
+                None => "random insertion ends near 0.35: ask for less, or use method = \"growth\" or \"lattice\"",
+                Some(_) => {
+                    "random insertion ends where the spheres around the grains fill some 0.35: ask for less, or use method = \"growth\" or \"lattice\""
+                }
+            };
             (insertion::insert(&space, &radii, around.grains, &mut random), remedy)
         }
         Method::Rain => {
@@ -263,11 +277,14 @@ pub(crate) fn fill(
         }
         Method::Growth => {
             let places = growth::grow(&space, &radii, &mut random).map_err(|share| {
-                let (asked, reached) = (volume_of(&radii) / volume, volume_of(&radii) * share.powi(3) / volume);
-                let complaint = UnlocatedDiagnostic::new(format!("asked for a solid fraction of {asked:.3}, reached {reached:.3}"));
+                let asked = volume_of(&radii) / volume;
+                let ([asked, reached], of_spheres) = fractions([asked, asked * share.powi(3)], shape);
+                let complaint = UnlocatedDiagnostic::new(format!(
+                    "asked for a solid fraction of {asked:.3}, reached {reached:.3}{of_spheres}"
+                ));
                 whole(
                     complaint
-                        .limit("0.64 for equal grains far from walls, less beside them, more for grains of several sizes")
+                        .limit("0.64 for equal spheres far from walls, less beside them, more for spheres of several sizes")
                         .remedy("ask for less, fill a larger region, or use method = \"lattice\" for ordered packings of up to 0.7"),
                 )
             })?;
@@ -275,20 +292,27 @@ pub(crate) fn fill(
         }
     };
     if places.len() < radii.len() {
-        return Err(whole(does_not_fit(volume, &radii[..places.len()], &radii, remedy)));
+        let of_spheres = [&radii[..places.len()], &radii[..]].map(|radii| volume_of(radii) / volume);
+        return Err(whole(does_not_fit([places.len(), radii.len()], of_spheres, shape).remedy(remedy)));
     }
     Ok(places.into_iter().map(|at| space.to_space(at).to_array()).zip(radii).collect())
 }
 
-/// Reports how far a fill came.
-fn does_not_fit(volume: f64, placed: &[f64], wanted: &[f64], remedy: &str) -> UnlocatedDiagnostic {
+/// Reports how far a fill came: the numbers of grains that are placed and wanted, and the shares of the region that they fill as spheres.
+fn does_not_fit([placed, wanted]: [usize; 2], of_spheres: [f64; 2], shape: Option<ShapeSize>) -> UnlocatedDiagnostic {
+    let ([reached, asked], of_spheres) = fractions(of_spheres, shape);
     UnlocatedDiagnostic::new(format!(
-        "only {} of {} grains fit: a solid fraction of {:.3} was reached, {:.3} is wanted",
-        placed.len(),
-        wanted.len(),
-        volume_of(placed) / volume,
-        volume_of(wanted) / volume
+        "only {placed} of {wanted} grains fit: a solid fraction of {reached:.3} was reached, {asked:.3} is wanted{of_spheres}"
     ))
-    .limit(format!("{} grains of these radii", placed.len()))
-    .remedy(remedy)
+    .limit(format!("{placed} grains of these radii"))
+}
+
+/// Solid fractions of grains that fill these shares of a region as spheres, and a text with these shares if they are others.
+fn fractions(of_spheres: [f64; 2], shape: Option<ShapeSize>) -> ([f64; 2], String) {
+    let Some(shape) = shape else {
+        return (of_spheres, String::new());
+    };
+    let [first, second] = of_spheres;
+    let text = format!("; with the spheres around the grains, which `solid_fraction` counts, {first:.3} and {second:.3}");
+    (of_spheres.map(|share| share * shape.solid_share), text)
 }

@@ -18,6 +18,15 @@ pub(crate) fn refuse_clumps_of_inlet(section: &GrainsSection, is_polyhedron: boo
     ))
 }
 
+/// Refuses ids of clumps from a file.
+pub(crate) fn refuse_ids_of_clumps(section: &GrainsSection, is_polyhedron: bool, has_ids: bool) -> Result<(), At> {
+    if section.shape.is_none() || is_polyhedron || !has_ids {
+        return Ok(());
+    }
+    let complaint = UnlocatedDiagnostic::new("a column `id` numbers grains, and a clump has several");
+    Err(("file", complaint.remedy("drop the column")))
+}
+
 /// Refuses keys of polyhedral grains that are for other bodies.
 pub(crate) fn refuse_couplings_of_polyhedra(section: &GrainsSection, is_polyhedron: bool) -> Result<(), At> {
     let has_blocks = section.blocks.is_some();

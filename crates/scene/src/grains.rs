@@ -4,13 +4,13 @@ use crate::{
     assemble::CheckState,
     blocks::{Block, blocks},
     diagnostics::UnlocatedDiagnostic,
-    fill::{Surroundings, fill, refuse_too_many, si, sphere},
+    fill::{ShapeSize, Surroundings, fill, refuse_too_many, si, sphere},
     grain_boundary::{self, Member},
-    grain_keys::{refuse_clumps_of_inlet, refuse_couplings_of_polyhedra, refuse_mass, refuse_to_be_carried},
+    grain_keys::{refuse_clumps_of_inlet, refuse_couplings_of_polyhedra, refuse_ids_of_clumps, refuse_mass, refuse_to_be_carried},
     interactions::Materials,
     joint,
     outline::Outlines,
-    polyhedra::{PolyhedronOfInlet, polyhedra},
+    polyhedra::{DrawnPolyhedron, PolyhedronOfInlet, polyhedra},
     quantity::of_time::vector_of_time,
     schema::{GrainsSection, JointSection, SceneFile},
     shape::{self, Placement, Shape},
@@ -161,18 +161,21 @@ pub(crate) fn gather(
             grains: &so_far,
         };
         let motion = grain_boundary::motion(section, findings);
-        // The error of the shape itself is reported with the shape.
-        let of_polyhedron = |name: &String| polyhedra.get(name).map(|polyhedron| polyhedron.drawn);
-        let drawn = shape.as_ref().map(|name| {
-            let of_clump = shapes.get(name).map(|shape| shape.drawn);
-            of_clump.or_else(|| of_polyhedron(name)).unwrap_or(1.0)
+        let drawn = shape.as_ref().and_then(|name| {
+            let of_clump = shapes.get(name).map(Shape::size);
+            of_clump.or_else(|| polyhedra.get(name).map(DrawnPolyhedron::size))
         });
         let is_polyhedron = shape.as_ref().is_some_and(|name| of_polyhedra.contains(name));
         let found = motion.and_then(|motion| {
             refuse_clumps_of_inlet(section, is_polyhedron)?;
             refuse_couplings_of_polyhedra(section, is_polyhedron)?;
+            if shape.is_some() && drawn.is_none() {
+                // Its own error is reported with the shape. Without a size, others would be wrong.
+                return Ok((None, Vec::new(), Vec::new()));
+            }
             let blocks = blocks(name, section, seed, fnv1a(name))?;
             let loose = loose(name, section, drawn, &around, &blocks, materials, findings)?;
+            refuse_ids_of_clumps(section, is_polyhedron, loose.iter().any(|grain| grain.id.is_some()))?;
             Ok((motion, loose, blocks))
         });
         let (motion, loose, blocks) = found.unwrap_or_else(|(key, complaint)| {
@@ -274,7 +277,7 @@ pub(crate) fn gather(
             for (k, one) in loose.iter().enumerate() {
                 let own = blocks.get(k).map(|block| (index_of(&mut used, &block.drawn.shape), &block.drawn));
                 let Some((index, drawn)) = own.or(of_all) else { break };
-                let Some(id) = free.next() else { break };
+                let Some(id) = one.id.or_else(|| free.next()) else { break };
                 let placed = Placement {
                     center: one.position,
                     radius: one.radius,
@@ -461,7 +464,7 @@ type At = (&'static str, UnlocatedDiagnostic);
 fn loose(
     name: &str,
     section: &mut GrainsSection,
-    drawn_size: Option<f64>,
+    drawn_size: Option<ShapeSize>,
     around: &Surroundings,
     blocks: &[Block],
     materials: &Materials,
@@ -600,7 +603,7 @@ fn loose(
             })?,
         };
         let given = row.radius.or(section.radius.map(|radius| radius.si));
-        let radius = given.or(drawn_size).ok_or_else(|| {
+        let radius = given.or(drawn_size.map(|size| size.radius)).ok_or_else(|| {
             (
                 "",
                 UnlocatedDiagnostic::new("`radius` is missing").remedy("add radius = \"2 mm\", or a radius column to the file"),
@@ -611,12 +614,6 @@ fn loose(
         }
         let of_row = row.mass.or(row.density.map(|density| density * sphere(radius)));
         let mass = of_row.or(section.mass.map(|mass| mass.si));
-        if row.id.is_some() && section.shape.is_some() {
-            return Err((
-                "file",
-                UnlocatedDiagnostic::new("a column `id` numbers grains, and a clump has several").remedy("drop the column"),
-            ));
-        }
         let orientation = match row.orientation {
             Some([w, x, y, z]) => DQuat::from_xyzw(x, y, z, w),
             None if is_filled && drawn.is_none() && section.shape.is_some() => shape::any_turn(&mut random),

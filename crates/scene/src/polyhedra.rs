@@ -8,9 +8,10 @@ mod cut_mesh;
 use crate::{
     assemble::CheckState,
     diagnostics::UnlocatedDiagnostic,
+    fill::{ShapeSize, sphere},
     mesh_placement::{MeshPlacement, meters, placed_mesh},
     rounding::{error_of_rounding, range_of_rounding},
-    schema::{MOST_PARTS, SceneFile, ShapeSection, Sides},
+    schema::{CapsuleShape, MOST_PARTS, SceneFile, ShapeSection, Sides},
     shape::{Placement, given_solid, orientation, possible_moments},
     vocabulary::WholeNumber,
 };
@@ -42,13 +43,11 @@ const ROCKS: u64 = 0x726f_636b_7321_0001;
 /// An error with its key.
 type At = (&'static str, UnlocatedDiagnostic);
 
-/// A shape of polyhedral grains, with the size and the axes in which it is defined.
+/// A shape of polyhedral grains, with the size in which it is defined.
 #[derive(Clone, Debug)]
 pub(crate) struct DrawnPolyhedron {
     /// The shape, with a bounding sphere of radius one.
     pub shape: PolyhedralShape,
-    /// Rotates the principal axes into the axes in which the shape is defined.
-    axes: DQuat,
     /// Radius of the bounding sphere about the center of mass in the size in which it is defined \[m\].
     pub drawn: f64,
 }
@@ -57,15 +56,22 @@ impl DrawnPolyhedron {
     /// A polyhedron in place: its principal axes are turned as those of the grain, and its size is in meters.
     pub fn in_place(grain: GrainShape) -> DrawnPolyhedron {
         DrawnPolyhedron {
-            axes: DQuat::from_mat3(&grain.rotation).normalize(),
             drawn: grain.radius,
             shape: grain.shape,
         }
     }
 
+    /// Its size, and its share of the sphere around it.
+    pub fn size(&self) -> ShapeSize {
+        ShapeSize {
+            radius: self.drawn,
+            solid_share: self.shape.volume / sphere(1.0),
+        }
+    }
+
     /// Adds a grain with this id to the table of grains, and the body that it is on a joint. The shape has the index `shape` in the world.
     pub fn put(&self, grains: &mut Grains, shape: u32, id: u32, placed: &Placement, density: f64, (material, group): (u32, u32)) {
-        let turn = placed.orientation * self.axes;
+        let turn = placed.orientation * axes_of(&self.shape);
         grains.push_polyhedron(&PolyhedralGrain {
             id,
             shape,
@@ -89,6 +95,13 @@ impl DrawnPolyhedron {
         let corners = |triangle: &[u32; 3]| triangle.map(|corner| position[corner as usize]);
         triangles.iter().map(corners).collect()
     }
+}
+
+/// Rotates the principal axes of a shape into the axes in which it is defined.
+fn axes_of(shape: &PolyhedralShape) -> DQuat {
+    shape
+        .drawn_axes
+        .map_or(DQuat::IDENTITY, |[w, x, y, z]| DQuat::from_xyzw(x, y, z, w))
 }
 
 /// The polyhedron that grains of an inlet are.
@@ -153,8 +166,8 @@ fn drawn(name: &str, section: &mut ShapeSection, seed: u64, findings: &mut Check
     };
     possible_moments(&solid)?;
     let (sharp, cores): (Vec<Polyhedron>, Vec<Polyhedron>) = parts.into_iter().map(|part| (part.sharp, part.core)).unzip();
-    let grain = grain_shape_of_parts(name, rounding, &cores, &solid).map_err(|error| match section.capsule {
-        Some(_) => at("capsule.radius")(error),
+    let mut grain = grain_shape_of_parts(name, rounding, &cores, &solid).map_err(|error| match &section.capsule {
+        Some(capsule) => ("capsule.length", too_long(capsule)),
         None => at_rounding(&error, &sharp, section),
     })?;
     if let Some(corners) = grain.shape.faces.iter().map(Vec::len).find(|corners| *corners > MOST_CORNERS) {
@@ -178,10 +191,12 @@ fn drawn(name: &str, section: &mut ShapeSection, seed: u64, findings: &mut Check
     }
     let rotation = section.rotate.as_ref().map(orientation).transpose();
     let rotation = rotation.map_err(|complaint| ("rotate.axis", complaint))?;
-    let axes = DQuat::from_mat3(&grain.rotation).normalize();
+    if let Some(rotation) = rotation {
+        let axes = (rotation * axes_of(&grain.shape)).normalize();
+        grain.shape.drawn_axes = Some([axes.w, axes.x, axes.y, axes.z]);
+    }
     Ok(DrawnPolyhedron {
         shape: grain.shape,
-        axes: rotation.map_or(axes, |rotation| (rotation * axes).normalize()),
         drawn: grain.radius * meters(section.unit.as_ref(), section.scale.as_ref())?,
     })
 }
@@ -262,6 +277,14 @@ fn solid_of_union(parts: &[Part], rounding: f64, section: &ShapeSection) -> Resu
         "parts",
         complaint.remedy("check the positions of the meshes, or give volume, center and inertia as `solid`"),
     ))
+}
+
+/// The error of a capsule whose radius is too small a share of its length for a rounding radius.
+fn too_long(capsule: &CapsuleShape) -> UnlocatedDiagnostic {
+    let (radius, length) = (capsule.radius.si, capsule.length.si);
+    UnlocatedDiagnostic::new(format!("a capsule of length {length} and radius {radius}"))
+        .limit(format!("at most {}", 2.0 * radius / PolyhedralShape::LEAST_ROUNDING))
+        .remedy("write a smaller length, or a larger radius")
 }
 
 /// The convex parts of a section.
@@ -347,10 +370,12 @@ fn of_part(part: usize, complaint: UnlocatedDiagnostic) -> UnlocatedDiagnostic {
 fn around_meshes(name: &str, meshes: Vec<String>, section: &mut ShapeSection, findings: &mut CheckState) -> Result<Vec<Polyhedron>, At> {
     if !(1..=MOST_PARTS as usize).contains(&meshes.len()) {
         let complaint = UnlocatedDiagnostic::new(format!("a shape of {} parts", meshes.len())).limit(format!("1 to {MOST_PARTS}"));
-        return Err((
-            "parts",
-            complaint.remedy("join some parts, or use another decomposition of the mesh"),
-        ));
+        let remedy = if meshes.is_empty() {
+            "list the meshes of the parts, as in parts = [\"a.obj\", \"b.obj\"]"
+        } else {
+            "join some parts, or use another decomposition of the mesh"
+        };
+        return Err(("parts", complaint.remedy(remedy)));
     }
     let (mut paths, mut all) = (Vec::new(), Vec::new());
     for (k, mesh) in meshes.iter().enumerate() {

@@ -18,7 +18,7 @@ pub(crate) use fill::{ConeRegion, CylinderRegion, Discrete, Distribution, Fill, 
 pub(crate) use fluid::FluidSection;
 pub(crate) use open_boundary::{FluidInletSection, FluidOutletSection, InletShape, OutletShape};
 pub(crate) use output::{BodyOf, CoarseSection, DeadZoneOf, FragmentsOf, LoadOn, OutputSection, ProbeSection, Residence, ResidenceStart};
-pub(crate) use shape::{EqualSpheres, JointSection, MOST_PARTS, ShapeSection, ShapeSpheres, Sides, Turn};
+pub(crate) use shape::{CapsuleShape, EqualSpheres, JointSection, MOST_PARTS, ShapeSection, ShapeSpheres, Sides, Turn};
 pub(crate) use start::StartSection;
 pub(crate) use wall::{BoxWall, FrameSection, Motion, Plane, Segments, ServoSection, SurfaceRotation, Vibrate, WallSection};
 
@@ -111,6 +111,12 @@ impl SceneFile {
     /// Whether there are fluids but no grains, neither now nor later.
     pub fn is_fluid_only(&self) -> bool {
         self.grains.is_empty() && !self.fluid.is_empty()
+    }
+
+    /// Whether the grains of a section have a polyhedron as their shape.
+    pub fn has_polyhedron(&self, section: &GrainsSection) -> bool {
+        let shape = section.shape.as_ref().and_then(|name| self.shape.get(name));
+        shape.is_some_and(ShapeSection::is_polyhedron)
     }
 }
 

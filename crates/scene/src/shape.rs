@@ -3,7 +3,7 @@
 use crate::{
     assemble::CheckState,
     diagnostics::{UnlocatedDiagnostic, did_you_mean},
-    fill::{Mesh, si},
+    fill::{Mesh, ShapeSize, si, sphere},
     mesh_placement::meters,
     schema::{EqualSpheres, SceneFile, ShapeSection, ShapeSpheres, Turn},
     section::Section,
@@ -141,6 +141,14 @@ impl Shape {
                 .collect(),
             ..Shape::ball()
         })
+    }
+
+    /// Its size, and its share of the sphere around it.
+    pub fn size(&self) -> ShapeSize {
+        ShapeSize {
+            radius: self.drawn,
+            solid_share: self.volume / sphere(1.0),
+        }
     }
 
     /// Number of spheres.

@@ -416,8 +416,6 @@ fn beside_polyhedra(root: &Node, what: &str) -> String {
     let found = match what.split([' ', ',']).next().unwrap_or_default() {
         "fluids" => in_section("grains", "displaces_fluid").or_else(|| Some("fluid".to_owned())),
         "liquid" => in_section("interaction", "film_exchange"),
-        "walls" if what.contains("wear") => in_section("wall", "specific_wear_rate"),
-        "walls" => Some("wall".to_owned()),
         "a" => Some("run.device".to_owned()),
         "sides" => Some("world.domain".to_owned()),
         "Gear's" => Some("run.integrator".to_owned()),

@@ -385,7 +385,7 @@ fn refuse_shapes(folder: &Path) -> Result<Vec<PolyhedralShape>, UnlocatedDiagnos
     if shapes.is_empty() {
         return Ok(shapes);
     }
-    let complaint = UnlocatedDiagnostic::new("frames have no orientations of polyhedral grains, and the other run has such grains");
+    let complaint = UnlocatedDiagnostic::new("a start from a frame takes no polyhedral grains, and the other run has such grains");
     Err(complaint.remedy("leave `frame` out: the last checkpoint has them"))
 }
 

@@ -162,8 +162,10 @@ pub fn put_packed_number<R: Real>(
 
 /// Copies the histories of grain i from the packed contacts of its old row to its new row. The contacts of a row are numbered from its entry of `start`
 /// on, see [`put_packed_number()`], and `partner` has the old index of the other grain of each. `old_of` gives the old index of each grain; grains with
-/// an old index from `known` on had no row. With `by_id` grains and ghost particles may have been added or removed, so pairs are matched by ids. A row
-/// has each pair once, and none of its entries is flagged yet.
+/// an old index from `known` on had no row. A row has each pair once, and none of its entries is flagged yet.
+///
+/// With `by_id` grains and ghost particles may have been added or removed, so pairs are matched by ids: `partner` has the id of the other grain, and both
+/// rows are in the order of ids.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -183,7 +185,6 @@ pub fn carry_history_of<R: Real>(
     rest: &[R],
     in_spare: u32,
     id: &[u32],
-    old_id: &[u32],
     known: u32,
     #[comptime] numbers: usize,
     #[comptime] by_id: bool,
@@ -227,11 +228,14 @@ pub fn carry_history_of<R: Real>(
             while tried != 0u32 && !is_same {
                 at = begin + tried.trailing_zeros() as usize;
                 tried &= tried - 1u32;
-                let mut old_name = partner[at];
-                if by_id {
-                    old_name = old_id[old_name as usize];
-                }
+                let old_name = partner[at];
                 is_same = old_name == name;
+                if by_id {
+                    // The ids of all further contacts are larger still.
+                    if old_name > name {
+                        tried = 0u32;
+                    }
+                }
             }
             if is_same {
                 left -= 1u32 << ((at - begin) as u32);

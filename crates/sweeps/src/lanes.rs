@@ -594,18 +594,18 @@ fn narrows<C, R>() -> bool {
 }
 
 /// Codes of a normal and a tangential law.
-type Codes = [f32; 2];
+pub(crate) type Codes = [f32; 2];
 
 /// Hertz's and Mindlin's laws.
-const HERTZ_MINDLIN: Codes = [NormalLaw::HERTZ, TangentialLaw::MINDLIN];
+pub(crate) const HERTZ_MINDLIN: Codes = [NormalLaw::HERTZ, TangentialLaw::MINDLIN];
 /// Hertz's law, and Mindlin's with a stored displacement.
-const HERTZ_DISPLACEMENT: Codes = [NormalLaw::HERTZ, TangentialLaw::MINDLIN_DISPLACEMENT];
+pub(crate) const HERTZ_DISPLACEMENT: Codes = [NormalLaw::HERTZ, TangentialLaw::MINDLIN_DISPLACEMENT];
 /// Springs of constant stiffness.
-const LINEAR: Codes = [NormalLaw::LINEAR, TangentialLaw::LINEAR];
+pub(crate) const LINEAR: Codes = [NormalLaw::LINEAR, TangentialLaw::LINEAR];
 
 /// Whether these are the coefficients of these laws, without damping per mass.
 #[inline(always)]
-fn have_codes<R: Real>(coefficients: &Coefficients<R>, &[normal, tangential]: &Codes) -> bool {
+pub(crate) fn have_codes<R: Real>(coefficients: &Coefficients<R>, &[normal, tangential]: &Codes) -> bool {
     let zero = R::new(0.0);
     coefficients.normal_law == R::new(normal)
         && coefficients.tangential_law == R::new(tangential)
@@ -615,7 +615,7 @@ fn have_codes<R: Real>(coefficients: &Coefficients<R>, &[normal, tangential]: &C
 
 /// Coefficients of these laws without damping per mass.
 #[inline(always)]
-fn with_codes<R: Real>(coefficients: &Coefficients<R>, &[normal, tangential]: &Codes) -> Coefficients<R> {
+pub(crate) fn with_codes<R: Real>(coefficients: &Coefficients<R>, &[normal, tangential]: &Codes) -> Coefficients<R> {
     Coefficients {
         normal_law: R::new(normal),
         tangential_law: R::new(tangential),

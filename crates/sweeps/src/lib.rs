@@ -63,6 +63,7 @@ pub mod suspension;
 pub mod tiles;
 pub mod voxelize;
 pub mod wall;
+pub mod wall_lanes;
 pub mod wall_pose;
 pub mod wear;
 pub mod xsph;

@@ -13,7 +13,8 @@
 //! ```
 //! use seixo_laws::contact::{NormalLaw, PairOfMaterials, TangentialLaw, derive};
 //! use seixo_laws::{Quaternion, Vector3};
-//! use seixo_sweeps::shape_pairs::{PosedShape, ShapePair, shape_contacts};
+//! use seixo_sweeps::near_features::NearFeatures;
+//! use seixo_sweeps::shape_pairs::{PosedShape, ShapePair, shape_contacts_over_steps};
 //! use seixo_sweeps::shapes::{PartEnds, ShapeGeometry, lay_out};
 //! // Two balls of radius 1 at a distance of 1, with springs of 100 N/m.
 //! let ball = ShapeGeometry {
@@ -36,9 +37,10 @@
 //! let pair = ShapePair { apart, velocity: Vector3::zero(), direction: Vector3::zero(), i: posed, j: posed };
 //! let springs = PairOfMaterials { stiffness: 100.0, ..PairOfMaterials::default() };
 //! let laws = derive(NormalLaw::Linear, TangentialLaw::None, &springs).coefficients;
-//! let (mut keys, mut histories) = ([0; 2], [0.0; 8]);
-//! let load =
-//!     shape_contacts::<f64, f64>(&pair, &words, &numbers, 0, 2, &[0; 2], &[0.0; 8], &mut keys, &mut histories, &laws, 1e-3, 1.0);
+//! let (mut keys, mut histories, mut near) = ([0; 2], [0.0; 8], NearFeatures::none());
+//! let load = shape_contacts_over_steps::<f64, f64>(
+//!     &pair, &words, &numbers, 0, 2, &[0; 2], &[0.0; 8], &mut keys, &mut histories, &laws, 1e-3, 1.0, &mut near,
+//! );
 //! assert!(load.contacts == 1 && keys[1] == 0);
 //! assert!((load.force.x - 100.0).abs() < 1e-9);
 //! ```
@@ -53,7 +55,7 @@ use crate::shape_features::{
     FEATURE_BITS, FEATURES, Fading, FeaturePair, Frame, KIND_BIT, PairSizes, PairSums, SlotPlaces, end_of_edges, fading_at_vertices,
     fading_of_edges, feature_pair, seen, sizes_of, within_end,
 };
-use crate::shape_search::{FoundContacts, find_contacts, find_contacts_over_steps};
+use crate::shape_search::find_contacts_over_steps;
 use crate::shapes::{edge_end, nearest_on_part, part_of, shape_at, vertex_of};
 use cubecl::prelude::*;
 use seixo_laws::contact::Coefficients;
@@ -61,7 +63,7 @@ use seixo_laws::nearest::{fading_rate, nearest_of_edges, overlap_at};
 use seixo_laws::{Coordinate, Real, Vector3, larger};
 
 /// All that the contacts of a pair do in one step.
-#[derive(CubeType, Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct PairLoad<R: Real> {
     /// Force on i \[N\]; j gets the opposite.
     pub force: Vector3<R>,
@@ -149,8 +151,8 @@ fn no_sums<R: Real>(c: u32) -> PairSums<R> {
     }
 }
 
-/// What the contact in slot `c` of a pair does over one time step. Its key is there already, see [`find_contacts()`]; its history is read from the old
-/// slots and written to its slot. All other arguments are those of [`shape_contacts()`].
+/// What the contact in slot `c` of a pair does over one time step. Its key is there already, see [`find_contacts_over_steps()`]; its history is read
+/// from the old slots and written to its slot. All other arguments are those of [`shape_contacts_over_steps()`].
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -317,7 +319,6 @@ fn add_end_of_pair<C: Coordinate<R>, R: Real>(
 }
 
 /// Adds what one contact of a pair does to the sums over those before it.
-#[cube]
 #[inline(always)]
 fn add_sums<R: Real>(of_contact: &PairSums<R>, all: &mut PairSums<R>) {
     all.force = all.force.plus(&of_contact.force);
@@ -332,49 +333,14 @@ fn add_sums<R: Real>(of_contact: &PairSums<R>, all: &mut PairSums<R>) {
     all.conducting_radius += of_contact.conducting_radius;
 }
 
-/// Contacts of two polyhedral grains over one time step.
+/// Contacts of two polyhedral grains over one time step, on a CPU. The pair keeps its `near` features from step to step, see
+/// [`find_contacts_over_steps()`].
 ///
 /// `words` and `numbers` are the table of shapes, see [`crate::shapes`]. The slots of the pair are `first_slot` and the following ones, `slots` in all.
 /// Histories are read from `old_keys` and `old_springs`, and written to `keys` and `springs`; both have the same layout. So a step can be repeated.
 /// The key after the last contact is set to zero, and slots after it are left as they are.
 ///
 /// `overlap_limit` is the largest overlap over the smaller rounding radius \[-\].
-#[cube]
-#[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-pub fn shape_contacts<C: Coordinate<R>, R: Real>(
-    pair: &ShapePair<C, R>,
-    words: &[u32],
-    numbers: &[C],
-    first_slot: usize,
-    slots: u32,
-    old_keys: &[u32],
-    old_springs: &[R],
-    keys: &mut [u32],
-    springs: &mut [R],
-    coefficients: &Coefficients<R>,
-    dt: R,
-    overlap_limit: R,
-) -> PairLoad<R> {
-    let found = find_contacts::<C, R>(pair, words, numbers, first_slot, slots, keys);
-    load_of_contacts::<C, R>(
-        found,
-        pair,
-        words,
-        numbers,
-        first_slot,
-        slots,
-        old_keys,
-        old_springs,
-        keys,
-        springs,
-        coefficients,
-        dt,
-        overlap_limit,
-    )
-}
-
-/// As [`shape_contacts()`], on a CPU, for a pair whose near features are kept from step to step, see [`find_contacts_over_steps()`].
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
 pub fn shape_contacts_over_steps<C: Coordinate<R>, R: Real>(
     pair: &ShapePair<C, R>,
@@ -392,48 +358,8 @@ pub fn shape_contacts_over_steps<C: Coordinate<R>, R: Real>(
     near: &mut NearFeatures<C>,
 ) -> PairLoad<R> {
     let found = find_contacts_over_steps::<C, R>(pair, words, numbers, first_slot, slots, keys, near);
-    load_of_contacts::<C, R>(
-        found,
-        pair,
-        words,
-        numbers,
-        first_slot,
-        slots,
-        old_keys,
-        old_springs,
-        keys,
-        springs,
-        coefficients,
-        dt,
-        overlap_limit,
-    )
-}
-
-/// What the contacts do that a search found. All other arguments are those of [`shape_contacts()`].
-#[cube]
-#[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-fn load_of_contacts<C: Coordinate<R>, R: Real>(
-    found: FoundContacts<R>,
-    pair: &ShapePair<C, R>,
-    words: &[u32],
-    numbers: &[C],
-    first_slot: usize,
-    slots: u32,
-    old_keys: &[u32],
-    old_springs: &[R],
-    keys: &mut [u32],
-    springs: &mut [R],
-    coefficients: &Coefficients<R>,
-    dt: R,
-    overlap_limit: R,
-) -> PairLoad<R> {
-    let mut sums = no_sums::<R>(0u32);
-    let mut listed = found.contacts;
-    if listed > slots {
-        listed = slots;
-    }
-    for c in 0u32..listed {
+    let mut sums = no_sums::<R>(0);
+    for c in 0..found.contacts.min(slots) {
         let of_contact = contact_in_slot::<C, R>(
             c,
             pair,
@@ -451,11 +377,11 @@ fn load_of_contacts<C: Coordinate<R>, R: Real>(
         );
         add_sums::<R>(&of_contact, &mut sums);
     }
-    PairLoad::<R> {
+    PairLoad {
         force: sums.force,
         torque_i: sums.torque_i,
         torque_j: sums.torque_j,
-        powers: PowerSums::<R> {
+        powers: PowerSums {
             normal_power: sums.normal_power,
             tangential_power: sums.tangential_power,
             damping_power: sums.damping_power,
@@ -463,7 +389,7 @@ fn load_of_contacts<C: Coordinate<R>, R: Real>(
             excess: sums.excess,
             across: Vector3::<R>::zero(),
         },
-        stored: Stored::<R> {
+        stored: Stored {
             normal: sums.normal_energy,
             tangential: sums.tangential_energy,
         },

@@ -11,8 +11,9 @@
 //!
 //! ```
 //! use seixo_laws::{Quaternion, Vector3};
+//! use seixo_sweeps::near_features::NearFeatures;
 //! use seixo_sweeps::shape_features::{PosedShape, ShapePair, VERTEX_OF_I, key_of};
-//! use seixo_sweeps::shape_search::find_contacts;
+//! use seixo_sweeps::shape_search::find_contacts_over_steps;
 //! use seixo_sweeps::shapes::{PartEnds, ShapeGeometry, lay_out};
 //! // Two balls of radius 1 at a distance of 1: the only vertex of i touches the only part of j.
 //! let ball = ShapeGeometry {
@@ -33,8 +34,8 @@
 //! let posed = PosedShape { shape: 0, scale: 1.0, orientation, spin: Vector3::<f64>::zero(), mass: 1.0 };
 //! let apart = Vector3 { x: 1.0, y: 0.0, z: 0.0 };
 //! let pair = ShapePair { apart, velocity: Vector3::zero(), direction: Vector3::zero(), i: posed, j: posed };
-//! let mut keys = [9; 4];
-//! let found = find_contacts::<f64, f64>(&pair, &words, &numbers, 0, 4, &mut keys);
+//! let (mut keys, mut near) = ([9; 4], NearFeatures::none());
+//! let found = find_contacts_over_steps::<f64, f64>(&pair, &words, &numbers, 0, 4, &mut keys, &mut near);
 //! assert_eq!((found.contacts, found.direction.x), (1, 1.0));
 //! assert_eq!(keys[..2], [key_of(VERTEX_OF_I, 0, 0), 0]);
 //! ```
@@ -51,7 +52,7 @@ use features::{Search, nothing_found, search_among, search_features};
 use seixo_laws::{Coordinate, Quaternion, Real, Vector3, larger, near_vector, widened};
 
 /// Result of a search in a pair.
-#[derive(CubeType, Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct FoundContacts<R: Real> {
     /// Number of contacts. If it exceeds the number of slots, the keys of those beyond are nowhere.
     pub contacts: u32,
@@ -146,9 +147,8 @@ pub(crate) fn gap_of_planes<C: Real>(approach: &Approach<C>, extents: &Extents<C
 }
 
 /// Whether support planes of the two along this axis are near enough for a contact.
-#[cube]
 #[inline(always)]
-pub(crate) fn planes_meet<C: Real>(approach: &Approach<C>, extents: &Extents<C>) -> bool {
+fn planes_meet<C: Real>(approach: &Approach<C>, extents: &Extents<C>) -> bool {
     gap_of_planes::<C>(approach, extents) < approach.bound
 }
 
@@ -169,49 +169,16 @@ pub(crate) fn sizes_of_search<C: Coordinate<R>, R: Real>(pair: &ShapePair<C, R>,
     sizes_of::<C, R>(pair, &shape_i, &shape_j, numbers, R::new(0.0))
 }
 
-/// Finds the contacts of two polyhedral grains, and writes their keys in ascending order to `keys` from `first_slot` on, as far as the `slots` of the pair
-/// have room. The key after the last contact is zero.
+/// Finds the contacts of two polyhedral grains on a CPU, and writes their keys in ascending order to `keys` from `first_slot` on, as far as the `slots` of
+/// the pair have room. The key after the last contact is zero.
 ///
-/// `words` and `numbers` are the table of shapes, see [`crate::shapes`].
-#[cube]
-#[inline(always)]
-pub fn find_contacts<C: Coordinate<R>, R: Real>(
-    pair: &ShapePair<C, R>,
-    words: &[u32],
-    numbers: &[C],
-    first_slot: usize,
-    slots: u32,
-    keys: &mut [u32],
-) -> FoundContacts<R> {
-    let sizes = sizes_of_search::<C, R>(pair, words, numbers);
-    let approach = approach_of::<C, R>(pair, &sizes);
-    let mut search = nothing_found::<C>();
-    if approach.spheres_meet {
-        let extents = extents_of::<C, R>(pair, &approach, words, numbers);
-        if planes_meet::<C>(&approach, &extents) {
-            search_pair::<C, R>(
-                pair,
-                &sizes,
-                &approach,
-                &extents,
-                words,
-                numbers,
-                first_slot,
-                slots,
-                keys,
-                &mut search,
-                false,
-            );
-        }
-    }
-    found_contacts::<C, R>(pair, &approach, first_slot, slots, keys, &search)
-}
-
-/// As [`find_contacts()`], on a CPU, for a pair with features that are kept from step to step. As long as its grains have hardly moved, contacts are looked
-/// for among these alone. Else its features are searched, and those that are near take the place of those in `near`.
+/// A pair keeps its `near` features from step to step. As long as its grains have hardly moved, contacts are looked for among these alone. Else its
+/// features are searched, and those that are near take the place of those in `near`.
 ///
 /// Contacts, and the direction of a pair in contact, have the same bits whatever features were kept. Another pair ends at its support planes, as always, or
 /// gets the direction of the nearest of its near features.
+///
+/// `words` and `numbers` are the table of shapes, see [`crate::shapes`].
 pub fn find_contacts_over_steps<C: Coordinate<R>, R: Real>(
     pair: &ShapePair<C, R>,
     words: &[u32],
@@ -247,8 +214,8 @@ pub fn find_contacts_over_steps<C: Coordinate<R>, R: Real>(
                     &mut looked,
                     true,
                 );
-                near.found(looked.at.contacts, view);
-                if looked.at.contacts == 0 {
+                near.found(looked.contacts, view);
+                if looked.contacts == 0 {
                     search = looked;
                 }
             }
@@ -283,29 +250,16 @@ pub fn find_contacts_over_steps<C: Coordinate<R>, R: Real>(
             }
         }
     }
-    found_contacts::<C, R>(pair, &approach, first_slot, slots, keys, &search)
-}
-
-/// The result of a search. It writes the key after the last contact, which is zero.
-#[cube]
-#[inline(always)]
-fn found_contacts<C: Coordinate<R>, R: Real>(
-    pair: &ShapePair<C, R>,
-    approach: &Approach<C>,
-    first_slot: usize,
-    slots: u32,
-    keys: &mut [u32],
-    search: &Search<C>,
-) -> FoundContacts<R> {
-    if search.at.contacts < slots {
-        keys[first_slot + search.at.contacts as usize] = 0u32;
+    if search.contacts < slots {
+        keys[first_slot + search.contacts as usize] = 0;
     }
-    let mut direction = near_vector::<C, R>(&approach.axis);
-    if search.least >= C::new(0.0) {
-        direction = direction_along::<C, R>(&search.nearest, &pair.j.orientation);
-    }
-    FoundContacts::<R> {
-        contacts: search.at.contacts,
+    let direction = if search.least >= C::new(0.0) {
+        direction_along::<C, R>(&search.nearest, &pair.j.orientation)
+    } else {
+        near_vector::<C, R>(&approach.axis)
+    };
+    FoundContacts {
+        contacts: search.contacts,
         direction,
     }
 }
@@ -315,7 +269,6 @@ fn found_contacts<C: Coordinate<R>, R: Real>(
 ///
 /// A pair that is apart looks once more, at all features that may be nearer than the nearest so far. Then the direction is that of the nearest points, in
 /// which the distance of the planes is that of the cores. So the next steps end at these planes, until the grains come nearer.
-#[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
 fn search_pair<C: Coordinate<R>, R: Real>(
@@ -329,18 +282,18 @@ fn search_pair<C: Coordinate<R>, R: Real>(
     slots: u32,
     keys: &mut [u32],
     search: &mut Search<C>,
-    #[comptime] near: bool,
+    near: bool,
 ) {
     let bound_square = approach.bound * approach.bound;
     let mut limit = approach.bound;
-    let mut round = 0u32;
+    let mut round = 0;
     let mut goes_on = true;
     while goes_on {
         search_features::<C, R>(
             pair, sizes, approach, extents, words, numbers, limit, first_slot, slots, keys, search, near,
         );
-        round += 1u32;
-        goes_on = round < 2u32 && search.at.contacts == 0u32 && search.least > bound_square;
+        round += 1;
+        goes_on = round < 2 && search.contacts == 0 && search.least > bound_square;
         limit = C::root(larger::<C>(search.least, bound_square));
     }
 }

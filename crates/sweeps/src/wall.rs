@@ -53,6 +53,32 @@ pub fn nearest_on_element<C: Real>(x: &Vector3<C>, elements: &[C], e: usize) -> 
     nearest
 }
 
+/// The point of an element nearest to the center of a grain.
+#[derive(CubeType, Clone, Copy, Debug)]
+pub(crate) struct NearestPoint<C: Real> {
+    /// The point \[m\].
+    pub point: Vector3<C>,
+    /// Its distance from the center \[m\]; negative behind a plane.
+    pub distance: C,
+}
+
+/// The point nearest to x of the element whose record starts at `e`; any kind.
+#[cube]
+#[inline(always)]
+pub(crate) fn nearest_point<C: Real>(x: &Vector3<C>, elements: &[C], e: usize) -> NearestPoint<C> {
+    let mut point = x.plus(&Vector3::<C>::zero());
+    let mut distance = C::new(0.0);
+    if elements[e + 9usize] == C::new(PLANE) {
+        let normal = load::<C>(elements, e + 3usize);
+        distance = x.minus(&load::<C>(elements, e)).dot(&normal);
+        point = x.minus(&normal.times(distance));
+    } else {
+        point = nearest_on_element::<C>(x, elements, e);
+        distance = x.minus(&point).length();
+    }
+    NearestPoint::<C> { point, distance }
+}
+
 /// The normal towards a center x of the element whose record starts at `e`, at its nearest point `point`.
 #[cube]
 #[inline(always)]
@@ -87,12 +113,51 @@ pub fn velocity_of_surface<C: Coordinate<R>, R: Real>(walls: &[C], w: usize, poi
     velocity
 }
 
+/// Angular velocity of a wall's surface \[rad/s\]: that of the wall, plus that of a moving surface.
+#[cube]
+#[inline(always)]
+pub(crate) fn spin_of_surface<C: Coordinate<R>, R: Real>(walls: &[C], w: usize) -> Vector3<R> {
+    let running = near_vector::<C, R>(&load::<C>(walls, w + 15usize));
+    near_vector::<C, R>(&load::<C>(walls, w + 6usize)).plus(&running)
+}
+
 /// Velocity of a grain's surface relative to the wall's at the contact \[m/s\]. `relative` is the velocity of its center relative to the wall's, and
 /// `distance` is that of the center from the contact point \[m\].
 #[cube]
 #[inline(always)]
 pub(crate) fn contact_velocity<R: Real>(relative: &Vector3<R>, spin: &Vector3<R>, distance: R, normal: &Vector3<R>) -> Vector3<R> {
     relative.minus(&spin.times(distance).cross(normal))
+}
+
+/// Relative motion of a grain and a wall's surface at their contact, with the arguments of [`contact_velocity()`] and the angular velocity of the
+/// surface.
+#[cube]
+#[inline(always)]
+pub(crate) fn approach_to_wall<R: Real>(
+    relative: &Vector3<R>,
+    spin: &Vector3<R>,
+    wall_spin: &Vector3<R>,
+    distance: R,
+    normal: &Vector3<R>,
+) -> RelativeMotion<R> {
+    RelativeMotion::<R> {
+        velocity: contact_velocity::<R>(relative, spin, distance, normal),
+        twist: R::new(0.5) * spin.plus(wall_spin).dot(normal),
+    }
+}
+
+/// Force of a wall on a grain \[N\], from its normal and tangential parts.
+#[cube]
+#[inline(always)]
+pub(crate) fn force_of_wall<R: Real>(normal: &Vector3<R>, pressure: R, tangential: &Vector3<R>) -> Vector3<R> {
+    normal.times(pressure).plus(tangential)
+}
+
+/// Torque of this tangential force at this distance from the center of the grain \[N m\].
+#[cube]
+#[inline(always)]
+pub(crate) fn torque_of_wall<R: Real>(normal: &Vector3<R>, tangential: &Vector3<R>, distance: R) -> Vector3<R> {
+    tangential.cross(normal).times(distance)
 }
 
 /// Wall elements nearer to grain i than `skin`: planes first, then those listed in the grain's cell of the wall grid.
@@ -157,7 +222,7 @@ pub(crate) fn row_of_wall<C: Real>(i: usize, material: &[u32], materials: u32, e
 /// As [`row_of_wall()`], for a grain of material `own`.
 #[cube]
 #[inline(always)]
-fn row_of_material<C: Real>(own: u32, materials: u32, elements: &[C], walls: &[C], e: usize) -> usize {
+pub(crate) fn row_of_material<C: Real>(own: u32, materials: u32, elements: &[C], walls: &[C], e: usize) -> usize {
     let w = C::whole(elements[e + 10usize]) as usize * 24usize;
     (own * materials + C::whole(walls[w + 9usize])) as usize
 }
@@ -217,7 +282,7 @@ fn record_of_entry(k: usize, first: usize, lead: u32, list: &[u32]) -> usize {
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-fn drop_shared_points<C: Coordinate<R>, R: Real>(
+pub(crate) fn drop_shared_points<C: Coordinate<R>, R: Real>(
     grain: &Grain<C, R>,
     material: u32,
     first: usize,
@@ -269,7 +334,7 @@ fn drop_shared_points<C: Coordinate<R>, R: Real>(
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-fn take_over_history<C: Real, R: Real>(
+pub(crate) fn take_over_history<C: Real, R: Real>(
     k: usize,
     first: usize,
     end: usize,
@@ -360,19 +425,10 @@ pub fn walls_of<C: Coordinate<R>, R: Real>(
     for k in first..end {
         let at = (k - list_first) * 8usize;
         let e = record_of_entry(k, first, lead, list);
-        let mut nearest = grain.position.plus(&Vector3::<C>::zero());
-        let mut distance = nothing;
-        if elements[e + 9usize] == C::new(PLANE) {
-            let normal = load::<C>(elements, e + 3usize);
-            distance = grain.position.minus(&load::<C>(elements, e)).dot(&normal);
-            nearest = grain.position.minus(&normal.times(distance));
-        } else {
-            nearest = nearest_on_element::<C>(&grain.position, elements, e);
-            distance = grain.position.minus(&nearest).length();
-        }
+        let nearest = nearest_point::<C>(&grain.position, elements, e);
         let mut touches = nothing;
         let row = row_of_material::<C>(material, materials, elements, walls, e);
-        if distance < reach_of::<C, R>(grain.reach, table, row, is_extended) {
+        if nearest.distance < reach_of::<C, R>(grain.reach, table, row, is_extended) {
             touches = C::new(1.0);
         }
         if is_extended {
@@ -381,13 +437,13 @@ pub fn walls_of<C: Coordinate<R>, R: Real>(
                 touches = C::new(1.0);
             }
         }
-        store::<C>(wall_contacts, at, &nearest);
-        wall_contacts[at + 3usize] = distance;
+        store::<C>(wall_contacts, at, &nearest.point);
+        wall_contacts[at + 3usize] = nearest.distance;
         wall_contacts[at + 7usize] = touches;
-        last_x = nearest.x;
-        last_y = nearest.y;
-        last_z = nearest.z;
-        last_distance = distance;
+        last_x = nearest.point.x;
+        last_y = nearest.point.y;
+        last_z = nearest.point.z;
+        last_distance = nearest.distance;
         last_touches = touches;
     }
     if !is_only {
@@ -454,8 +510,7 @@ pub fn walls_of<C: Coordinate<R>, R: Real>(
                 pair = coefficients::<R>(table, row);
             }
             let mut touched = R::new(1.0);
-            let running = near_vector::<C, R>(&load::<C>(walls, w + 15usize));
-            let wall_spin = near_vector::<C, R>(&load::<C>(walls, w + 6usize)).plus(&running);
+            let wall_spin = spin_of_surface::<C, R>(walls, w);
             let wall_velocity = velocity_of_surface::<C, R>(walls, w, &point, &normal);
             let relative = grain.velocity.minus(&wall_velocity);
             excess = larger::<R>(excess, overlap - overlap_limit * grain.radius);
@@ -476,10 +531,7 @@ pub fn walls_of<C: Coordinate<R>, R: Real>(
                     before_z = history[h + 2usize];
                     radius_before = history[h + 3usize];
                 }
-                let approach = RelativeMotion::<R> {
-                    velocity: contact_velocity::<R>(&relative, &grain.spin, distance, &normal),
-                    twist: R::new(0.5) * grain.spin.plus(&wall_spin).dot(&normal),
-                };
+                let approach = approach_to_wall::<R>(&relative, &grain.spin, &wall_spin, distance, &normal);
                 let contact_history = ContactHistory::<R> {
                     force: Vector3::<R> {
                         x: before_x,
@@ -519,8 +571,9 @@ pub fn walls_of<C: Coordinate<R>, R: Real>(
                 normal_power += response.normal_power;
                 damping_power += response.damping_power;
                 tangential_power += response.tangential_power;
-                couple_sum = couple_sum.plus(&response.tangential.cross(&normal).times(distance)).plus(&couple);
-                on_grain = normal.times(response.normal).plus(&response.tangential);
+                let torque = torque_of_wall::<R>(&normal, &response.tangential, distance);
+                couple_sum = couple_sum.plus(&torque).plus(&couple);
+                on_grain = force_of_wall::<R>(&normal, response.normal, &response.tangential);
             } else {
                 let pressure = normal_contact::<R>(touch, relative.dot(&normal), &pair);
                 normal_power += pressure.power;

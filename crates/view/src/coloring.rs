@@ -18,6 +18,9 @@ use crate::{
 /// Fragments with a color of their own; with the class of all others they fill a legend.
 const MAX_FRAGMENTS: usize = 11;
 
+/// Numbers of a rotation for each grain. A rotation has no color.
+const OF_ROTATION: usize = 4;
+
 /// Number of colors of a scale in a palette.
 pub const SCALE: usize = 240;
 /// Palette index for items without a value.
@@ -246,7 +249,8 @@ fn whole_number(value: f64) -> Option<i64> {
 pub fn fields_of(points: &VtkPoints) -> Vec<String> {
     let mut fields: Vec<String> = Vec::new();
     for (name, _, width) in &points.scalars {
-        match (name.as_str(), width) {
+        match (name.as_str(), *width) {
+            (_, OF_ROTATION) => {}
             ("velocity", 3) => fields.insert(0, "speed".to_owned()),
             _ => fields.push(name.clone()),
         }
@@ -301,10 +305,11 @@ fn values_of(grains: &VtkPoints, field: &str) -> Result<(Vec<f64>, &'static str)
         Some((base, axis @ ("x" | "y" | "z"))) => (base, "xyz".find(axis)),
         _ => (asked, None),
     };
-    let find = |name: &str| grains.scalars.iter().find(|(known, _, _)| known == name);
+    let colored = || grains.scalars.iter().filter(|(_, _, width)| *width != OF_ROTATION);
+    let find = |name: &str| colored().find(|(known, _, _)| known == name);
     let Some((name, values, width)) = find(asked).or_else(|| find(base).filter(|(_, _, width)| *width == 3)) else {
         let mut known = vec!["radius".to_string(), "id".to_string()];
-        known.extend(grains.scalars.iter().map(|(name, _, _)| name.clone()));
+        known.extend(colored().map(|(name, _, _)| name.clone()));
         return Err(ViewError::UnknownField {
             field: field.to_string(),
             known,

@@ -2,7 +2,7 @@
 
 use super::{Polyhedron, PolyhedronError, PolyhedronFace};
 use crate::solid::Solid;
-use glam::{DMat3, DVec3};
+use glam::{DMat3, DQuat, DVec3};
 use seixo_engine::world::{PartEnds, PolyhedralShape};
 
 /// The shape of a polyhedron with rounded edges, and the pose and scale at which a grain of this shape is it.
@@ -72,6 +72,7 @@ pub fn grain_shape_of_parts(name: &str, rounding: f64, parts: &[Polyhedron], sol
     if parts.len() == 1 {
         ends.clear();
     }
+    let axes = DQuat::from_mat3(&rotation).normalize();
     let shape = PolyhedralShape {
         name: name.to_owned(),
         rounding: rounding / radius,
@@ -81,6 +82,7 @@ pub fn grain_shape_of_parts(name: &str, rounding: f64, parts: &[Polyhedron], sol
         edges,
         faces,
         parts: ends,
+        drawn_axes: Some([axes.w, axes.x, axes.y, axes.z]),
     };
     Ok(GrainShape {
         shape,
@@ -93,7 +95,7 @@ pub fn grain_shape_of_parts(name: &str, rounding: f64, parts: &[Polyhedron], sol
 #[cfg(test)]
 mod tests {
     use super::*;
-    use glam::{DQuat, EulerRot};
+    use glam::EulerRot;
     use std::f64::consts::PI;
 
     /// Corners of a box of 4 x 2 x 1 about the origin, rotated and shifted.
@@ -115,9 +117,13 @@ mod tests {
         // V + S r + π r² L + 4/3 π r³ with the mean edges 4, 2 and 1.
         let volume = 8.0 + 28.0 * 0.2 + PI * 0.04 * 7.0 + 4.0 / 3.0 * PI * 0.008;
         assert!((shape.mass(found.radius, 3.0) / (3.0 * volume) - 1.0).abs() < 1e-12);
+        let [w, x, y, z] = shape.drawn_axes.unwrap();
+        let drawn = DQuat::from_xyzw(x, y, z, w);
         for (place, vertex) in shape.vertices.iter().zip(block.vertices()) {
-            let there = found.center + found.rotation * (DVec3::from(*place) * found.radius);
-            assert!(there.distance(*vertex) < 1e-12, "{there} {vertex}");
+            let own = DVec3::from(*place) * found.radius;
+            for there in [found.rotation * own, drawn * own].map(|arm| found.center + arm) {
+                assert!(there.distance(*vertex) < 1e-12, "{there} {vertex}");
+            }
         }
         // The largest moment is about the shortest edge.
         let [first, second, third] = shape.moments;

@@ -442,12 +442,18 @@ impl Copies {
         Ticket { index, items: PhantomData }
     }
 
+    /// Queues all copies, of what the launches so far leave there. Later launches do not change the result, and the GPU goes on with them while the host
+    /// waits for the copies.
+    pub fn queue(self) -> PendingCopies {
+        self.gpu.queue_copies(self.handles)
+    }
+
     /// Copies everything, as the launches so far leave it, and waits.
     ///
     /// # Errors
     /// If a kernel that computes it failed, or the device is lost.
     pub fn wait(self) -> Result<Arrived, GpuError> {
-        self.gpu.queue_copies(self.handles).wait()
+        self.queue().wait()
     }
 
     /// Queues all copies from any thread. No launch may write their memory any more. With CUDA, the copies overlap with later launches.

@@ -6,17 +6,18 @@ use super::scan::{BLOCK, ITEMS, ScanRoom, sum_of_earlier_blocks};
 use super::{Buffer, Gpu, GpuError, THREADS_PER_BLOCK, Word, cubes, units};
 use cubecl::prelude::*;
 
-/// Writes the indices of the kept items. `sums` has the number of kept ones before each item, without those of the earlier ones of these `blocks`, whose
-/// numbers are in `totals`. Index n stands for the end.
+/// Writes the indices of the kept items, those whose `keep` has one of these bits. `sums` has the number of kept ones before each item, without those of the
+/// earlier ones of these `blocks`, whose numbers are in `totals`. Index n stands for the end.
 #[cube(launch_unchecked)]
-fn place_kept(keep: &[u32], sums: &[u32], totals: &[u32], places: &mut [u32], kept: &mut [u32], blocks: u32, n: u32) {
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+fn place_kept(keep: &[u32], sums: &[u32], totals: &[u32], places: &mut [u32], kept: &mut [u32], bits: u32, blocks: u32, n: u32) {
     let base = sum_of_earlier_blocks(totals, blocks);
     let start = CUBE_POS * BLOCK + UNIT_POS as usize;
     #[unroll]
     for k in 0..ITEMS {
         let item = start + k * THREADS_PER_BLOCK as usize;
         if item < n as usize {
-            if keep[item] != 0u32 {
+            if keep[item] & bits != 0u32 {
                 places[(sums[item] + base) as usize] = item as u32;
             }
         } else if item == n as usize {
@@ -58,21 +59,21 @@ impl Gpu {
     /// If a buffer is shorter than required.
     pub fn compact(&self, keep: &Buffer<u32>, n: usize, places: &Buffer<u32>, kept: &Buffer<u32>) -> Result<(), GpuError> {
         let sums = self.scratch::<u32>(n + 1)?;
-        self.compact_in((&sums, &self.scan_room(n)?), keep, n, places, kept);
+        self.compact_in((&sums, &self.scan_room(n)?), (keep, u32::MAX), n, places, kept);
         Ok(())
     }
 
-    /// As [`Gpu::compact`], in memory for at least n + 1 sums, and to scan n counts.
+    /// As [`Gpu::compact`], for the items whose `keep` has one of these bits, in memory for at least n + 1 sums, and to scan n counts.
     pub(super) fn compact_in(
         &self,
         (sums, scan): (&Buffer<u32>, &ScanRoom),
-        keep: &Buffer<u32>,
+        (keep, bits): (&Buffer<u32>, u32),
         n: usize,
         places: &Buffer<u32>,
         kept: &Buffer<u32>,
     ) {
         assert!(keep.len() >= n && places.len() >= n && !kept.is_empty(), "{n} items");
-        let (totals, blocks) = self.scan_marks(scan, keep, n + 1, sums);
+        let (totals, blocks) = self.scan_marks(scan, (keep, bits), n + 1, sums);
         // SAFETY: items are read up to n, sums of blocks below their number; the sum of a kept item is at most its index.
         unsafe {
             place_kept::launch_unchecked(
@@ -84,6 +85,7 @@ impl Gpu {
                 totals.argument(),
                 places.argument(),
                 kept.argument(),
+                bits,
                 blocks as u32,
                 n as u32,
             );

@@ -16,9 +16,10 @@ fn place_of(item: usize) -> usize {
     item + item / 32usize
 }
 
-/// Scans every block separately; `totals` gets the sum of each. Items from `given` on count as 0. With `as_marks`, a count above 1 counts as 1.
+/// Scans every block separately; `totals` gets the sum of each. Items from `given` on count as 0. With `as_marks`, an item counts as 1 if it has one of these
+/// `bits`, and as 0 if not.
 #[cube(launch_unchecked)]
-fn scan_blocks(counts: &[u32], sums: &mut [u32], totals: &mut [u32], given: u32, n: u32, #[comptime] as_marks: bool) {
+fn scan_blocks(counts: &[u32], sums: &mut [u32], totals: &mut [u32], given: u32, n: u32, bits: u32, #[comptime] as_marks: bool) {
     let mut block = Shared::<[u32]>::new_slice(BLOCK + BLOCK / 32);
     let mut shared = Shared::<[u32]>::new_slice(THREADS_PER_BLOCK as usize);
     let unit = UNIT_POS as usize;
@@ -30,7 +31,7 @@ fn scan_blocks(counts: &[u32], sums: &mut [u32], totals: &mut [u32], given: u32,
         if start + item < given as usize {
             count = counts[start + item];
             if as_marks {
-                count = min(count, 1u32);
+                count = min(count & bits, 1u32);
             }
         }
         block[place_of(item)] = count;
@@ -190,12 +191,18 @@ impl Gpu {
         self.scan_level(room, 0, counts, n, sums, n + 1);
     }
 
-    /// Queues the scan of n items of which the first n − 1 are marked if they are not 0, as a [`Gpu::scan_in`] of 1 for each mark. The sums count from the
-    /// start of a block on, if that saves a launch. Returns the sums of the blocks, and how many of them are to be added: all, or none.
-    pub(super) fn scan_marks<'a>(&self, room: &'a ScanRoom, marks: &Buffer<u32>, n: usize, sums: &Buffer<u32>) -> (&'a Buffer<u32>, usize) {
+    /// Queues the scan of n items of which the first n − 1 are marked if they have one of these bits, as a [`Gpu::scan_in`] of 1 for each mark. The sums
+    /// count from the start of a block on, if that saves a launch. Returns the sums of the blocks, and how many of them are to be added: all, or none.
+    pub(super) fn scan_marks<'a>(
+        &self,
+        room: &'a ScanRoom,
+        (marks, bits): (&Buffer<u32>, u32),
+        n: usize,
+        sums: &Buffer<u32>,
+    ) -> (&'a Buffer<u32>, usize) {
         assert!(marks.len() + 1 >= n && sums.len() >= n, "{n} items");
         let (blocks, totals) = (n.div_ceil(BLOCK), &room.totals[0]);
-        self.scan_each_block(totals, marks, (n - 1, true), sums, n);
+        self.scan_each_block(totals, marks, (n - 1, Some(bits)), sums, n);
         if blocks <= FEW_BLOCKS {
             return (totals, blocks);
         }
@@ -203,8 +210,16 @@ impl Gpu {
         (totals, 0)
     }
 
-    /// Queues the scan of each block of n items. The first `given` of them are given; the rest count as 0. With `as_marks`, so do those above 1 as 1.
-    fn scan_each_block(&self, totals: &Buffer<u32>, counts: &Buffer<u32>, (given, as_marks): (usize, bool), sums: &Buffer<u32>, n: usize) {
+    /// Queues the scan of each block of n items. The first `given` of them are given; the rest count as 0. With bits, those that have one of these count as
+    /// 1, and all others as 0.
+    fn scan_each_block(
+        &self,
+        totals: &Buffer<u32>,
+        counts: &Buffer<u32>,
+        (given, bits): (usize, Option<u32>),
+        sums: &Buffer<u32>,
+        n: usize,
+    ) {
         let blocks = n.div_ceil(BLOCK);
         assert!(totals.len() >= blocks, "{blocks} blocks, room for {}", totals.len());
         // SAFETY: counts are read below `given`, sums are written below n, totals below their number.
@@ -218,7 +233,8 @@ impl Gpu {
                 totals.argument(),
                 given as u32,
                 n as u32,
-                as_marks,
+                bits.unwrap_or(0),
+                bits.is_some(),
             );
         }
     }
@@ -244,7 +260,7 @@ impl Gpu {
     fn scan_level(&self, room: &ScanRoom, level: usize, counts: &Buffer<u32>, given: usize, sums: &Buffer<u32>, n: usize) {
         let blocks = n.div_ceil(BLOCK);
         let totals = &room.totals[level];
-        self.scan_each_block(totals, counts, (given, false), sums, n);
+        self.scan_each_block(totals, counts, (given, None), sums, n);
         if blocks > FEW_BLOCKS {
             self.add_blocks_of_blocks(room, level, sums, n);
         } else if blocks > 1 {

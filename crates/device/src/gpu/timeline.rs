@@ -24,7 +24,7 @@ thread_local! {
 }
 
 /// A time that no launch takes \[s\]; CubeCL reports a longer one where it cannot read its events.
-const UNREADABLE: f64 = 1800.0;
+pub(super) const UNREADABLE: f64 = 1800.0;
 
 /// Work on a GPU that was timed.
 #[derive(Clone, Debug, PartialEq)]

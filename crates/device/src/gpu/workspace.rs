@@ -49,6 +49,24 @@ impl Workspace {
     /// # Panics
     /// As [`Gpu::compact`].
     pub fn compact(&mut self, gpu: &Gpu, keep: &Buffer<u32>, n: usize, places: &Buffer<u32>, kept: &Buffer<u32>) -> Result<(), GpuError> {
+        self.compact_bits(gpu, (keep, u32::MAX), n, places, kept)
+    }
+
+    /// As [`Gpu::compact`], for the items whose `keep` has one of these bits. So one buffer can say of several lists which items they have.
+    ///
+    /// # Errors
+    /// If there is no memory for more items than before.
+    ///
+    /// # Panics
+    /// As [`Gpu::compact`].
+    pub fn compact_bits(
+        &mut self,
+        gpu: &Gpu,
+        keep: (&Buffer<u32>, u32),
+        n: usize,
+        places: &Buffer<u32>,
+        kept: &Buffer<u32>,
+    ) -> Result<(), GpuError> {
         self.make_room_to_scan(gpu, n)?;
         self.make_room_for_words(gpu, n + 1)?;
         gpu.compact_in((&self.words, &self.scan), keep, n, places, kept);

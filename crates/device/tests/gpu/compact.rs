@@ -1,5 +1,5 @@
 use crate::{MANY, SIZES, gpu, random, shuffled};
-use seixo_device::gpu::{Gpu, Word};
+use seixo_device::gpu::{Gpu, Word, Workspace};
 
 fn kept_of(keep: &[u32]) -> Vec<u32> {
     let gpu = gpu();
@@ -29,6 +29,28 @@ fn what_is_kept_stays_in_order() {
     }
     assert!(kept_of(&[0; 300]).is_empty());
     assert_eq!(kept_of(&[u32::MAX; 300]), Vec::from_iter(0..300));
+}
+
+#[test]
+fn what_has_one_of_some_bits_stays_in_order() {
+    let gpu = gpu();
+    let mut workspace = Workspace::new(&gpu).unwrap();
+    for n in SIZES {
+        let mut random = random(n as u64);
+        let marks: Vec<u32> = (0..n).map(|_| random()).collect();
+        let keep = gpu.upload(&marks, "marks").unwrap();
+        for bits in [1, 6, 1 << 30] {
+            let (places, kept) = (gpu.buffer(n, "places").unwrap(), gpu.buffer(1, "number kept").unwrap());
+            workspace.compact_bits(&gpu, (&keep, bits), n, &places, &kept).unwrap();
+            let number = gpu.download(&kept).unwrap()[0] as usize;
+            let expected: Vec<u32> = (0..n as u32).filter(|&item| marks[item as usize] & bits != 0).collect();
+            assert_eq!(
+                gpu.download_part(&places, 0..number).wait().unwrap(),
+                expected,
+                "{n} items, bits {bits}"
+            );
+        }
+    }
 }
 
 #[test]

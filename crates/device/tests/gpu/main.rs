@@ -9,6 +9,7 @@ mod recording;
 mod reduce;
 mod scan;
 mod sort;
+mod stopwatch;
 
 use seixo_device::gpu::Gpu;
 

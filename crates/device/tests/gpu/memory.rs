@@ -100,13 +100,17 @@ fn a_copy_sees_the_launches_before_it_and_none_after() {
     let words = gpu.zeros::<u32>(100_000, "words").unwrap();
     let mut copies = Vec::new();
     for _ in 0..40 {
-        copies.push(gpu.download_later(&words));
+        let mut several = gpu.copies();
+        let ticket = several.add(&words, 0..100_000);
+        copies.push((gpu.download_later(&words), several.queue(), ticket));
         add(&gpu, &words);
     }
     gpu.write(&words, &vec![1_000_000; 100_000]);
     add(&gpu, &words);
-    for (k, copy) in copies.into_iter().enumerate() {
-        assert_eq!(copy.wait().unwrap(), vec![k as u32; 100_000], "after {k} launches");
+    for (k, (copy, several, ticket)) in copies.into_iter().enumerate() {
+        let expected = vec![k as u32; 100_000];
+        assert_eq!(copy.wait().unwrap(), expected, "after {k} launches");
+        assert_eq!(several.wait().unwrap().take(ticket), expected, "after {k} launches");
     }
     assert_eq!(gpu.download(&words).unwrap(), vec![1_000_001; 100_000]);
 }

@@ -364,7 +364,7 @@ impl Populations {
         } else {
             1.0
         };
-        let reach = at_least.max(reaches * (flow.plan.support + flow.cells.widest));
+        let reach = at_least.max(reaches * flow.reach_of_lists());
         Partition::cut(&places, count, reach, self.context.domain.as_ref()).map(Some)
     }
 

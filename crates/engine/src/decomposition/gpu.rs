@@ -16,14 +16,16 @@ use crate::state::Profile;
 use crate::world::{GhostSelection, HaloOverlap, Precision, Solver};
 use seixo_device::gpu::{Gpu, GpuError, Link};
 use seixo_transport::Transport;
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 /// Shared by the subdomains of one process whose GPUs can copy from each other.
 pub struct PeerExchange {
-    /// Halo messages between GPUs, by sender and receiver.
-    halo_messages: Mutex<HashMap<(usize, usize), HaloMessage>>,
+    /// Halo messages between GPUs in their order, by sender and receiver.
+    halo_messages: Mutex<HashMap<(usize, usize), VecDeque<HaloMessage>>>,
+    /// Whether each subdomain reads the packed ghosts of others where they are: on its own GPU, or on one to which there is a link.
+    reads_ghosts: bool,
     /// Flags by which their GPUs halt at the same step; hosts then do not wait for every step.
     halts: Option<Arc<HaltFlags>>,
     /// Memory into which their GPUs write what they exchange in steps for which no host waits; `None` if some cannot write to others.
@@ -73,14 +75,26 @@ impl PeerExchange {
         Ok(sides.map(|side| domain.bytes_exchanged(side)).sum())
     }
 
-    /// Exchanges the ghosts that were selected between the GPUs of this subdomain and of its neighbors; returns how many bytes this one sent.
+    /// Exchanges the ghosts that were selected between the GPUs of this subdomain and of its neighbors; returns how many bytes this one sent. Where they are
+    /// read, no host waits for the answer of another one.
     pub fn copy_ghosts_between_peers(
         &self,
         domain: &mut (impl GhostExchange + ?Sized),
         cuts: &Partition,
         transport: &mut dyn Transport,
     ) -> Result<u64, HaltReason> {
-        self.in_pairs(&mut GhostsOf(&mut *domain), cuts, transport)?;
+        if !self.reads_ghosts {
+            self.in_pairs(&mut GhostsOf(&mut *domain), cuts, transport)?;
+            return Ok(domain.ghost_bytes());
+        }
+        let beside = cuts.beside(transport.rank());
+        for (side, &other) in beside.iter().enumerate() {
+            self.post_for(other, domain.hand_ghosts(side), transport)?;
+        }
+        for (side, &other) in beside.iter().enumerate() {
+            let theirs = self.receive_from(other, transport)?;
+            domain.receive_ghosts(side, theirs)?;
+        }
         Ok(domain.ghost_bytes())
     }
 
@@ -122,20 +136,22 @@ impl PeerExchange {
     }
 
     /// Posts a message for another subdomain, and notifies it.
-    fn post_for(&self, other: usize, halo_messages: HaloMessage, transport: &mut dyn Transport) -> Result<(), HaltReason> {
-        self.halo_messages
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert((transport.rank(), other), halo_messages);
+    fn post_for(&self, other: usize, halo_message: HaloMessage, transport: &mut dyn Transport) -> Result<(), HaltReason> {
+        let way = (transport.rank(), other);
+        self.messages().entry(way).or_default().push_back(halo_message);
         Ok(transport.send(other, Vec::new())?)
     }
 
-    /// Waits for the message that another subdomain posts for this one, and takes it.
+    /// Waits for the next message that another subdomain posts for this one, and takes it.
     fn receive_from(&self, other: usize, transport: &mut dyn Transport) -> Result<HaloMessage, HaltReason> {
         transport.receive(other)?;
-        let key = (other, transport.rank());
-        let halo_messages = self.halo_messages.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
-        Ok(halo_messages.ok_or(DecodeError)?)
+        let way = (other, transport.rank());
+        let halo_message = self.messages().get_mut(&way).and_then(VecDeque::pop_front);
+        Ok(halo_message.ok_or(DecodeError)?)
+    }
+
+    fn messages(&self) -> MutexGuard<'_, HashMap<(usize, usize), VecDeque<HaloMessage>>> {
+        self.halo_messages.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -217,6 +233,7 @@ pub fn peer_exchange_for(gpus: &[Gpu], walls: usize, waits: bool) -> Result<Opti
     };
     Ok(Some(Arc::new(PeerExchange {
         halo_messages: Mutex::default(),
+        reads_ghosts: !have_own || inboxes.is_some(),
         servo_loads: SharedServoLoads::of(gpus, walls, inboxes.is_some())?,
         halts,
         inboxes: inboxes.filter(|_| !waits).map(Arc::new),
@@ -253,6 +270,20 @@ pub fn failed_links(gpus: &[Gpu]) -> Vec<String> {
         format!("the driver links {from} to {to}, but words did not arrive there: these GPUs exchange halos and ghosts through NCCL")
     };
     failed.map(notice).collect()
+}
+
+/// The counts of the lists of all subdomains together, and the load of each, from those of this one. The hosts wait for each other once for both.
+pub(super) fn gather_loads(own: ListCounts, load: &Load, transport: &mut dyn Transport) -> Result<(ListCounts, Vec<Load>), HaltReason> {
+    let mut message = encode_lists(own);
+    let bytes = message.len();
+    message.extend(load.encode());
+    let (mut all, mut loads) = (ListCounts::default(), Vec::new());
+    for reported in transport.gather(message)? {
+        let (lists, load) = reported.split_at_checked(bytes).ok_or(DecodeError)?;
+        all = all.plus(read_lists(lists)?);
+        loads.push(Load::read(load)?);
+    }
+    Ok((all, loads))
 }
 
 impl Subdomain {
@@ -440,7 +471,7 @@ impl Subdomain {
         let lists = self.on_gpu(|remote, host| Ok(remote.list_counts(host, raised)?))?;
         let grains = self.on_gpu(|remote, _| Ok(remote.owned_count()))?;
         let load = self.work.load(grains, self.local.populations.context.steps);
-        let (lists, loads) = self.gather_loads(lists, &load)?;
+        let (lists, loads) = gather_loads(lists, &load, self.transport())?;
         if self.local.populations.grains.skin_tuning.is_some() {
             self.local.populations.tune_skin(&lists);
         }
@@ -456,7 +487,7 @@ impl Subdomain {
     pub(super) fn list_first_on_gpu(&mut self) -> Result<(), HaltReason> {
         let grains = self.on_gpu(|remote, _| Ok(remote.owned_count()))?;
         let load = self.work.load(grains, self.local.populations.context.steps);
-        let (_, loads) = self.gather_loads(ListCounts::default(), &load)?;
+        let (_, loads) = gather_loads(ListCounts::default(), &load, self.transport())?;
         self.list_on_gpu(0, (grains, load, &loads))
     }
 
@@ -486,20 +517,6 @@ impl Subdomain {
         };
         self.on_gpu(|remote, host| remote.list_with(host, &received))?;
         self.agree_on_parts()
-    }
-
-    /// The counts of the lists of all subdomains together, and the load of each, from those of this one. The hosts wait for each other once for both.
-    fn gather_loads(&mut self, own: ListCounts, load: &Load) -> Result<(ListCounts, Vec<Load>), HaltReason> {
-        let mut message = encode_lists(own);
-        let bytes = message.len();
-        message.extend(load.encode());
-        let (mut all, mut loads) = (ListCounts::default(), Vec::new());
-        for reported in self.transport().gather(message)? {
-            let (lists, load) = reported.split_at_checked(bytes).ok_or(DecodeError)?;
-            all = all.plus(read_lists(lists)?);
-            loads.push(Load::read(load)?);
-        }
-        Ok((all, loads))
     }
 
     /// Balances the load of this many grains here and those elsewhere, as [`Subdomain::balance`]. Positions are sampled only if planes may move, as the

@@ -199,6 +199,13 @@ impl Partition {
         self.beside[block].iter().map(|other| self.blocks_in_reach[*other]).collect()
     }
 
+    /// The space of each neighbor of a block with a halo of this width \[m\].
+    pub fn halos_of_neighbors(&self, of: usize, width: f64) -> Vec<Block<f64>> {
+        let length = [0, 1, 2].map(|axis| self.space.period(axis));
+        let others = self.beside[of].iter();
+        others.map(|other| block(&self.extents[*other], width, length)).collect()
+    }
+
     /// Whether a block is within the reach of a block of another partition.
     fn reaches(&self, block: usize, others: &Partition, other: usize) -> bool {
         (0..3).all(|axis| {

@@ -101,6 +101,11 @@ impl Work {
         self.cost.value().unwrap_or(0.0)
     }
 
+    /// Whether planes moved in this rebuild.
+    pub fn have_planes_moved(&self) -> bool {
+        self.has_moved
+    }
+
     /// How often planes moved since the last call.
     pub fn take_moves(&mut self) -> u64 {
         std::mem::take(&mut self.moves)

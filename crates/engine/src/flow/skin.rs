@@ -45,6 +45,11 @@ impl Flow {
         self.plan.support + self.cells.widest.max(of_choice)
     }
 
+    /// Reach of the lists with the widest skin that this run may choose \[m\].
+    pub fn reach_of_lists(&self) -> f64 {
+        self.plan.support + self.cells.widest
+    }
+
     /// Number of steps since the last rebuild of the lists.
     fn steps_listed(&self) -> u64 {
         self.steps_since_listed.max(1)

@@ -16,19 +16,23 @@ mod packing;
 mod split_steps;
 
 use super::halo_exchange::{GhostExchange, HaloExchange};
-use super::index_map::{Candidates, invert_order, sampled};
+use super::index_map::{Candidates, sampled};
 use super::joint_halo::HaloPair;
 use super::neighbor_lists::make_room;
 use super::servos::SharedServoLoads;
+use super::wall_lists::SentTable;
 use super::{GpuGrains, Number, numbers};
 use crate::exchange::{HaltReason, SharedParticles, next_message};
 use crate::populations::Populations;
 use body_forces::MemberForces;
 use contact_histories::ArrivedHistories;
+pub(super) use departure::rounded;
+use ghosts::FoundGhosts;
 use halo::HaloSide;
 pub(crate) use halt_flags::HaltFlags;
 use migration::{MigrationBuffer, with_reserve};
 use packing::HostGrains;
+pub(super) use packing::picked;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::bodies::{FREE, is_owned};
@@ -56,8 +60,8 @@ pub(super) struct DomainState<C, R> {
     pub is_decomposed: bool,
     /// Number of grains that had rows at the last rebuild of the lists.
     known: usize,
-    /// New index of each grain after the last sort.
-    place_of: Buffer<u32>,
+    /// New index of each grain after the last sort, if there are several subdomains.
+    pub place_of: Buffer<u32>,
     sides: Vec<HaloSide<C, R>>,
     /// Parts of a step.
     split: SplitSteps,
@@ -70,8 +74,10 @@ pub(super) struct DomainState<C, R> {
     parcel: MigrationBuffer<C, R>,
     /// Contact histories of grains that migrated here, stored until there are lists.
     arrived: Vec<ArrivedHistories>,
-    /// Number of grains among which ghosts of others are selected already, while grains migrate.
-    begun: Option<usize>,
+    /// Blocks for which grains are sought at a rebuild of the lists, see [`seixo_sweeps::kernels::domain::find_for_others()`].
+    blocks: SentTable<C>,
+    /// Ghosts of others that were selected already, while grains migrate.
+    begun: Option<FoundGhosts>,
     /// Grains that migrated here since then, and the index of the first of each message.
     newcomers: Vec<(usize, HostGrains<C, R>)>,
     /// Whether some grains left the world.
@@ -127,8 +133,8 @@ pub(crate) trait DomainBackend: HaloExchange + GhostExchange {
     /// Positions of some owned grains \[m\].
     fn sample_positions(&mut self) -> Result<Vec<[f64; 3]>, GpuError>;
     /// Removes the grains that are in the blocks of others, with their contact histories, and all ghosts. Returns the number of migrating grains and
-    /// the messages. Fails if an owned grain is in none of these blocks. Given the blocks of [`DomainBackend::ghosts_for`], already begins to select ghosts
-    /// for these; none may be bonded to grains of others then, and they may not travel by messages.
+    /// the messages. Fails if an owned grain is in none of these blocks. Given the blocks of [`DomainBackend::ghosts_for`], already selects ghosts for these
+    /// among the grains that stay; none may be bonded to grains of others then, and they may not travel by messages.
     fn send_migrating(
         &mut self,
         host: &Populations,
@@ -177,6 +183,7 @@ impl<C: Number, R: Number> DomainState<C, R> {
             own_box: Bounds::NOTHING,
             parcel: MigrationBuffer::new(gpu)?,
             arrived: Vec::new(),
+            blocks: SentTable::new(gpu, "domains")?,
             begun: None,
             newcomers: Vec::new(),
             leaving: false,
@@ -257,18 +264,11 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let sides = self.border.as_ref().map_or(&[][..], |border| &border.sides);
         self.n - sides.iter().map(|side| side.followed_ghosts).sum::<usize>()
     }
-
-    /// Records the new index of every grain after a sort.
-    fn record_new_indices(&self) {
-        let border = self.border.as_ref().expect("a domain has a border");
-        invert_order(&self.gpu, &self.order, self.n, &border.place_of);
-    }
 }
 
 impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
     fn share(&mut self, shared: &[SharedParticles]) -> Result<(), GpuError> {
         let gpu = self.gpu.clone();
-        self.record_new_indices();
         let border = self.border();
         border.sides.clear();
         for shared in shared {
@@ -347,11 +347,14 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
         if self.kind.sides != OPEN {
             self.wrap_grains(host)?;
         }
-        self.collect();
+        let leaving = raised & LEFT_DOMAIN != 0;
+        if leaving {
+            // Grains that migrate take their sums of power along, but those that leave the world do not.
+            self.collect();
+        }
         // A bond migrates with either of its grains, and a ghost may have left the world.
         self.remove_bonds(host)?;
         self.add_bond_work(host)?;
-        let leaving = raised & LEFT_DOMAIN != 0;
         if leaving {
             host.ledger.work.left_domain += self.energy_outside(host)?;
             self.remove_leaving_scalars(host)?;
@@ -443,7 +446,6 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
         // It has been idle since the selection of ghosts, and can be busy while the host queues the sort, and then the search.
         self.gpu.submit_aside();
         self.sort(host, (leaving, true), known)?;
-        self.record_new_indices();
         self.rename_shared();
         self.gpu.submit_aside();
         self.list_neighbors(host)?;

@@ -172,6 +172,9 @@ pub(crate) struct GpuFluid<C, R> {
     since_rebuild: u64,
 }
 
+/// Entries of a row, on average, from which on its parts are sorted one by one.
+const LONG_ROW: usize = 64;
+
 /// Body of a particle of this kind for the lists.
 fn body_in_lists(kind: u32) -> u32 {
     if kind & WALL != 0 && !is_suspended(kind) { 0 } else { FREE }
@@ -295,12 +298,12 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
 
     /// Sorts the particles and lists their pairs, by the recorded positions for the lists.
     fn list(&mut self, host: &mut Flow) -> Result<(), GpuError> {
-        self.sort(host)?;
+        self.sort(host, self.n)?;
         self.list_pairs(host)
     }
 
-    /// Sorts the particles by cell, and removes those that are marked as removed.
-    fn sort(&mut self, host: &mut Flow) -> Result<(), GpuError> {
+    /// Sorts the particles by cell, and removes those that are marked as removed: so many stay.
+    fn sort(&mut self, host: &mut Flow, staying: usize) -> Result<(), GpuError> {
         let n = self.n;
         self.compact.are_current = false;
         let decomposed = self.border.as_ref().filter(|border| border.is_decomposed);
@@ -311,18 +314,18 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
             member: decomposed.map(|border| &border.owned),
         };
         let everywhere = UNBOUNDED.concat();
-        let cells = self
-            .cells
+        self.cells
             .order(&self.gpu, &mut host.cells, Extent::Domain(&everywhere), &self.reference, keys, n)?;
-        if decomposed.is_some() {
-            self.n = self.gpu.download_part(&self.cells.first, cells..cells + 1).wait()?[0] as usize;
-        }
+        self.n = staying;
         self.reorder();
         Ok(())
     }
 
     /// Lists the pairs of all particles, which are sorted by cell.
     fn list_pairs(&mut self, host: &Flow) -> Result<(), GpuError> {
+        if self.plan.bounded {
+            self.queue_wall_particles()?;
+        }
         let n = self.n;
         let gpu = &self.gpu;
         if let (Some(tables), Some(laid_out)) = (&mut self.tables, &host.cells.tables) {
@@ -345,8 +348,14 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
             rows_are_short: false,
         };
         self.rows.count(gpu, &search)?;
+        // The host waits once for both numbers, and queues the next steps while the GPU writes and sorts the rows.
+        let mut copies = gpu.copies();
+        let entries = self.rows.request_entries(&mut copies, n);
+        let walls = self.plan.bounded.then(|| copies.add(&self.cells.kept, 0..1));
+        let arrived = copies.wait()?;
         self.rows.refuse_too_long(gpu, n)?;
-        let entries = self.rows.entries(gpu, n)?;
+        let entries = arrived.take(entries)[0] as usize;
+        self.bounding = walls.map_or(0, |walls| arrived.take(walls)[0] as usize);
         if self.rows.list.len() < entries + 2 * TILE {
             // Lists that grow need the memory more. Short rows are decided on again below.
             self.short.give_back(gpu)?;
@@ -354,9 +363,12 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         self.rows.fill(gpu, &search, entries)?;
         self.entries = entries as u64;
         if host.decomposition_invariant {
-            self.rows.sort(gpu, &self.id, n);
+            if entries > LONG_ROW * n {
+                self.rows.sort_long(gpu, &self.id, n);
+            } else {
+                self.rows.sort(gpu, &self.id, n);
+            }
         }
-        self.bounding = 0;
         if self.plan.bounded {
             let (count, dim) = units(n);
             drop_inside_bodies::launch(
@@ -371,13 +383,18 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
                 n as u32,
             );
             self.order_small_grains_last(host.decomposition_invariant);
-            let (count, dim) = units(n);
-            mark_walls::launch(gpu.client(), count, dim, self.kind.argument(), self.key.argument(), n as u32);
-            gpu.compact(&self.key, n, &self.walls, &self.cells.kept)?;
-            self.bounding = gpu.download(&self.cells.kept)?[0] as usize;
             self.index_body_boundaries();
         }
         self.prepare_short_rows(host)
+    }
+
+    /// Queues the listing of the wall particles. Their number comes to `kept` of the cells.
+    fn queue_wall_particles(&mut self) -> Result<(), GpuError> {
+        let (gpu, n) = (&self.gpu, self.n);
+        let (count, dim) = units(n);
+        let marks = &self.cells.lengths;
+        mark_walls::launch(gpu.client(), count, dim, self.kind.argument(), marks.argument(), n as u32);
+        self.cells.workspace.compact(gpu, marks, n, &self.walls, &self.cells.kept)
     }
 
     /// Puts every field into the new order. Each field is gathered into a buffer that is free, and that buffer becomes the field.

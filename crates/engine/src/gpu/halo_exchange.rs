@@ -218,7 +218,7 @@ pub(crate) trait GhostExchange {
     fn hand_ghosts(&self, side: usize) -> HaloMessage;
     /// Copies the ghosts of both between their GPUs, and keeps those for this subdomain. Returns those for the other one.
     fn copy_ghosts(&mut self, side: usize, theirs: HaloMessage) -> Result<HaloMessage, HaltReason>;
-    /// Keeps the ghosts that the other one copied to this GPU.
+    /// Keeps the ghosts that the other one copied to this GPU, or handed if this GPU reads them where they are.
     fn receive_ghosts(&mut self, side: usize, copied: HaloMessage) -> Result<(), HaltReason>;
     /// Size of all ghosts that were selected for others \[bytes\].
     fn ghost_bytes(&self) -> u64;

@@ -7,7 +7,9 @@ use crate::gpu::vector;
 use crate::search::{Layer, layers_near};
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
 use seixo_sweeps::domain::{Block, BlockLaunch};
-use seixo_sweeps::kernels::domain::{find_among, find_within, invert, rename};
+use seixo_sweeps::kernels::THREADS;
+use seixo_sweeps::kernels::domain::{find_among, find_for_others, find_within, invert, rename};
+use seixo_sweeps::kernels::neighbor_lists::BOUNDS;
 
 /// The particles of a subdomain, among which ghosts of others are selected.
 pub(super) struct Candidates<'a, C> {
@@ -53,6 +55,30 @@ impl<C: Number> Cells<C> {
             BlockLaunch::new(vector(&block.low), vector(&block.high), vector(&block.length)),
             n as u32,
             beyond,
+        );
+    }
+
+    /// Marks those of n particles at these positions that are for others, and finds the box around all: see [`find_for_others()`], which has this many
+    /// `blocks`.
+    pub(super) fn find_for_others(
+        &self,
+        gpu: &Gpu,
+        (position, member, n): (&Buffer<C>, &Buffer<u32>, usize),
+        (blocks, number): (&Buffer<C>, usize),
+    ) {
+        let (count, dim) = units(BOUNDS * THREADS);
+        find_for_others::launch::<C>(
+            gpu.client(),
+            count,
+            dim,
+            position.records(),
+            member.argument(),
+            self.domain.argument(),
+            blocks.argument(),
+            self.lengths.argument(),
+            self.corners.records(),
+            number as u32,
+            n as u32,
         );
     }
 
@@ -164,4 +190,66 @@ pub(super) fn rename_places(gpu: &Gpu, places: &Buffer<u32>, m: usize, place_of:
 pub(super) fn sampled(n: usize) -> Vec<u32> {
     let sampled = n.min(MAX_SAMPLED);
     (0..sampled).map(|k| (k * n / sampled) as u32).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::neighbor_lists::box_around;
+    use seixo_laws::Vector3;
+    use seixo_sweeps::bodies::{FREE, GHOST, REMOVED, is_owned};
+    use seixo_sweeps::domain::is_in_block;
+    use seixo_sweeps::kernels::domain::LEAVES;
+
+    /// Software Vulkan suffices; without any adapter this test fails.
+    #[test]
+    fn one_search_finds_the_grains_that_leave_and_the_ghosts_of_all_neighbors() {
+        let gpu = Gpu::open(None).unwrap();
+        // More than there are threads.
+        let n = 70_000;
+        let coordinate = |i: usize, axis: usize| ((i as f64 * [0.618_034, 0.754_878, 0.819_173][axis]) % 1.0) as f32;
+        let place = |i: usize| [0, 1, 2].map(|axis| coordinate(i, axis));
+        let position: Vec<f32> = (0..n).flat_map(|i| [&place(i)[..], &[0.01]].concat()).collect();
+        let member: Vec<u32> = (0..n).map(|i| [FREE, GHOST, FREE, REMOVED, 7][i % 5]).collect();
+        let block = |low: f32, high: f32, period: f32| Block {
+            low: Vector3 { x: low, y: -1.0, z: 0.1 },
+            high: Vector3 { x: high, y: 2.0, z: 0.9 },
+            length: Vector3 { x: period, y: 0.0, z: 0.0 },
+        };
+        // The own block, and three of neighbors, the last of which sees images.
+        let blocks = [
+            block(0.3, 0.7, 0.0),
+            block(0.0, 0.35, 0.0),
+            block(0.65, 1.0, 0.0),
+            block(1.3, 1.4, 1.0),
+        ];
+        let numbers_of = |block: &Block<f32>| [block.low, block.high, block.length].map(|v| [v.x, v.y, v.z]).concat();
+        let table: Vec<f32> = blocks.iter().flat_map(numbers_of).collect();
+        let cells = Cells::<f32>::new(&gpu, 1, n).unwrap();
+        let [positions, table] = [position, table].map(|numbers| gpu.upload(&numbers, "a test").unwrap());
+        let members = gpu.upload(&member, "a test").unwrap();
+        cells.find_for_others(&gpu, (&positions, &members, n), (&table, blocks.len()));
+        let marks = gpu.download(&cells.lengths).unwrap();
+        let mut seen = [0; 5];
+        for (i, (&mark, &member)) in marks.iter().zip(&member).enumerate() {
+            let [x, y, z] = place(i);
+            let is_in = |k: usize| is_in_block::<f32>(&Vector3 { x, y, z }, &blocks[k]);
+            let ghost: u32 = (1..blocks.len()).filter(|&k| is_in(k)).map(|k| 1u32 << k).sum();
+            let expected = match (is_owned(member), is_in(0)) {
+                (false, _) => 0,
+                (true, false) => LEAVES,
+                (true, true) => ghost,
+            };
+            assert_eq!(mark, expected, "grain {i}");
+            (0..5).for_each(|bit| seen[bit] += (mark >> bit) & 1);
+        }
+        assert!(seen[..4].iter().all(|count| *count > 1000) && seen[4] == 0, "{seen:?}");
+        let (found, counted) = box_around(&gpu.download(&cells.corners).unwrap());
+        for axis in 0..3 {
+            let along = (0..n).map(|i| f64::from(coordinate(i, axis)));
+            let [low, high] = along.fold([1.0, 0.0], |[low, high], x| [x.min(low), x.max(high)]);
+            assert_eq!([found.low[axis], found.high[axis]], [low, high]);
+        }
+        assert_eq!(counted, n);
+    }
 }

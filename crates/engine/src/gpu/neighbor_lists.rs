@@ -227,15 +227,13 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         );
         swap(&mut self.id, &mut self.key);
         swap(&mut self.material, &mut self.cells.lengths);
-        let members = match (&mut self.carriers, &mut self.border) {
-            (_, Some(border)) => {
-                // Ids of the grains in the old rows.
-                swap(&mut border.old_id, &mut self.key);
-                Some(&mut border.member)
-            }
-            (Some(carriers), None) => Some(&mut carriers.member),
-            (None, None) => None,
-        };
+        if let Some(border) = &mut self.border {
+            // Ids of the grains in the old rows.
+            swap(&mut border.old_id, &mut self.key);
+        }
+        // Those of a border are put into the order with the rest.
+        let alone = self.carriers.as_mut().filter(|_| self.border.is_none());
+        let members = alone.map(|carriers| &mut carriers.member);
         let seats = self.holding.as_mut().and_then(GpuBonds::seats);
         for words in members.into_iter().chain(seats) {
             gpu.gather(words, order, n, 1, &self.key);
@@ -274,6 +272,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             gpu.gather(&self.torque, order, n, RECORD, &self.spin[of_old]);
             swap(&mut self.torque, &mut self.spin[of_old]);
         }
+        let bordering = self.border.as_ref();
+        let (member, place_of) = bordering.map_or((&self.id, &self.cells.kept), |border| (&border.member, &border.place_of));
         neighbor_lists::reorder_rest::launch::<R, C>(
             gpu.client(),
             count,
@@ -283,13 +283,21 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             self.half_velocity.records(),
             self.half_spin.records(),
             self.position[of_new].records(),
+            member.argument(),
             self.key.argument(),
             self.velocity[of_old].records(),
             self.spin[of_old].records(),
             self.position[of_old].records(),
+            self.cells.lengths.argument(),
+            place_of.argument(),
             n as u32,
             self.kind.frictional,
+            bordering.is_some(),
+            bordering.is_some_and(|border| border.is_decomposed),
         );
+        if let Some(border) = &mut self.border {
+            swap(&mut border.member, &mut self.cells.lengths);
+        }
         swap(&mut self.group, &mut self.key);
         swap(&mut self.half_velocity, &mut self.velocity[of_old]);
         if self.kind.frictional {
@@ -347,13 +355,16 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         // Smooth grains have no contact history to carry over from the old rows.
         if self.kind.frictional && self.binned.is_none() {
             let room = (&mut self.cells.workspace, &self.cells.lengths);
-            self.old_contacts.count(&self.gpu, &mut self.rows, room)?;
+            self.old_contacts.count(&self.gpu, &self.rows, room)?;
         }
         Ok(())
     }
 
     /// Queues the count of the pairs of sorted grains.
     fn count_pairs(&mut self, host: &mut Populations) -> Result<(), GpuError> {
+        if self.kind.frictional {
+            self.old_contacts.keep_tiles(&mut self.rows);
+        }
         self.fill_tables(host)?;
         let is_marked = self.mark_candidates(host, GRAINS);
         let search = RowSearch {
@@ -379,8 +390,10 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             buffers: [&self.velocity[self.now ^ 1], &self.spin[self.now ^ 1], &self.force, &self.torque],
             are_free: !self.forces_known,
         };
+        let decomposed = self.border.as_ref().filter(|border| border.is_decomposed);
         if contacts > 0 {
-            self.old_contacts.pack(gpu, &self.rows, spare, (contacts, numbers))?;
+            let old_id = decomposed.map(|border| &border.old_id);
+            self.old_contacts.pack(gpu, &self.rows, spare, old_id, (contacts, numbers))?;
         }
         // Once more, as the count of grains near walls overwrote the marks.
         let is_marked = self.mark_candidates(host, GRAINS);
@@ -400,7 +413,6 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         self.rows.fill(gpu, &search, entries)?;
         // It has been idle since the counts, and can be busy while the host queues the rest.
         gpu.submit();
-        let decomposed = self.border.as_ref().filter(|border| border.is_decomposed);
         let known = self.rows_at_last_rebuild();
         self.drop_inside_bodies();
         self.mark_held_shapes();
@@ -424,7 +436,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             list.make_room_for(gpu, n, entries, self.kind.frictional)?;
         }
         if contacts > 0 {
-            let by_id = decomposed.map(|border| &border.old_id);
+            let by_id = decomposed.is_some();
             self.old_contacts
                 .carry(gpu, &self.rows, spare, [&self.order, &self.id], by_id, (known, n, numbers));
         }

@@ -36,7 +36,7 @@ pub(super) struct OldContacts<R> {
     tile_first: Buffer<u32>,
     /// First contact of each grain, and the end of the last.
     start: Buffer<u32>,
-    /// Old index of the other grain of each contact.
+    /// Old index of the other grain of each contact, or its id.
     partner: Buffer<u32>,
     /// Histories for which the spare buffers have no room.
     rest: Buffer<R>,
@@ -62,14 +62,9 @@ impl<R: Number> OldContacts<R> {
         gpu.lengthen(&mut self.start, n + 1, "rows of neighbors")
     }
 
-    /// Queues the count of the contacts in rows, which can then be counted again; their entries must stay until the contacts are packed. `room` has one
-    /// word per grain, whose contents are lost.
-    pub(super) fn count(
-        &mut self,
-        gpu: &Gpu,
-        rows: &mut Rows<R>,
-        (workspace, room): (&mut Workspace, &Buffer<u32>),
-    ) -> Result<(), GpuError> {
+    /// Queues the count of the contacts in rows, whose entries must stay until the contacts are packed. `room` has one word per grain, whose contents are
+    /// lost.
+    pub(super) fn count(&mut self, gpu: &Gpu, rows: &Rows<R>, (workspace, room): (&mut Workspace, &Buffer<u32>)) -> Result<(), GpuError> {
         self.grains = rows.counted;
         let (count, dim) = units(self.grains);
         old_contacts::count_contacts::launch(
@@ -82,9 +77,12 @@ impl<R: Number> OldContacts<R> {
             room.argument(),
             self.grains as u32,
         );
-        workspace.exclusive_scan(gpu, room, self.grains, &self.start)?;
+        workspace.exclusive_scan(gpu, room, self.grains, &self.start)
+    }
+
+    /// Keeps where the tiles of the counted rows begin, so that rows can be counted again.
+    pub(super) fn keep_tiles(&mut self, rows: &mut Rows<R>) {
         swap(&mut self.tile_first, &mut rows.tile_first);
-        Ok(())
     }
 
     /// Requests the download of the number of contacts.
@@ -92,12 +90,14 @@ impl<R: Number> OldContacts<R> {
         copies.add(&self.start, self.grains..self.grains + 1)
     }
 
-    /// Queues the packing of this many contacts, each with this many numbers, from the entries of the old rows.
+    /// Queues the packing of this many contacts, each with this many numbers, from the entries of the old rows. With the old ids of grains, pairs will be
+    /// matched by ids; rows are in the order of ids then.
     pub(super) fn pack(
         &mut self,
         gpu: &Gpu,
         rows: &Rows<R>,
         spare: SpareBuffers<'_, R>,
+        old_id: Option<&Buffer<u32>>,
         (contacts, numbers): (usize, usize),
     ) -> Result<(), GpuError> {
         let in_spare = spare.room(numbers);
@@ -118,6 +118,8 @@ impl<R: Number> OldContacts<R> {
             rows.list.argument(),
             rows.history.argument(),
             self.start.argument(),
+            // Not read without ids.
+            old_id.unwrap_or(&rows.count).argument(),
             self.partner.argument(),
             a.argument(),
             b.argument(),
@@ -128,21 +130,20 @@ impl<R: Number> OldContacts<R> {
             self.grains as u32,
             numbers,
             old_contacts::most_collected(numbers, size_of::<R>()),
+            old_id.is_some(),
         );
         Ok(())
     }
 
-    /// Queues the copies of the packed histories, each with this many numbers, to the new rows of n grains. `spare` is that of
-    /// [`OldContacts::pack`].
-    /// `order` has the old indices of grains, which are below `known` if they had a row. With ids `by_id` of the grains before, pairs are matched by
-    /// these ids.
+    /// Queues the copies of the packed histories, each with this many numbers, to the new rows of n grains. `spare` is that of [`OldContacts::pack`], and
+    /// `by_id` says whether that was given ids. `order` has the old indices of grains, which are below `known` if they had a row.
     pub(super) fn carry(
         &self,
         gpu: &Gpu,
         rows: &Rows<R>,
         spare: SpareBuffers<'_, R>,
         [order, id]: [&Buffer<u32>; 2],
-        by_id: Option<&Buffer<u32>>,
+        by_id: bool,
         (known, n, numbers): (u32, usize, usize),
     ) {
         let in_spare = spare.room(numbers);
@@ -166,12 +167,10 @@ impl<R: Number> OldContacts<R> {
             self.rest.argument(),
             in_spare as u32,
             id.argument(),
-            // Not read without ids.
-            by_id.unwrap_or(&self.tile_first).argument(),
             known.min(self.grains as u32),
             n as u32,
             numbers,
-            by_id.is_some(),
+            by_id,
         );
     }
 
@@ -255,7 +254,12 @@ mod tests {
 
     fn check<R: Number>(gpu: &Gpu, numbers: usize, by_id: bool, are_free: bool) {
         let (n, known) = (GRAINS as usize, GRAINS - 2);
-        let (old, new, old_of) = (neighbors(1), neighbors(100), shuffled(7));
+        let (mut old, mut new, old_of) = (neighbors(1), neighbors(100), shuffled(7));
+        if by_id {
+            // Ids grow with old indices.
+            old.iter_mut().for_each(|row| row.sort_unstable());
+            new.iter_mut().for_each(|row| row.sort_unstable_by_key(|&j| old_of[j as usize]));
+        }
         let mut rows = Rows::<R>::new(gpu, n).unwrap();
         let mut before = old.clone();
         for (i, row) in (0u32..).zip(&mut before) {
@@ -268,7 +272,8 @@ mod tests {
         write(gpu, &before, numbers, number, &mut rows);
         let mut contacts = OldContacts::new(gpu, n).unwrap();
         let (mut workspace, room) = (Workspace::new(gpu).unwrap(), gpu.zeros(n, "lengths of rows").unwrap());
-        contacts.count(gpu, &mut rows, (&mut workspace, &room)).unwrap();
+        contacts.count(gpu, &rows, (&mut workspace, &room)).unwrap();
+        contacts.keep_tiles(&mut rows);
         // Too few for all contacts.
         let buffers = [(); 4].map(|()| gpu.buffer::<R>(80, "spare buffers").unwrap());
         let [a, b, c, d] = &buffers;
@@ -284,15 +289,15 @@ mod tests {
             start[THREADS_PER_BLOCK as usize] as usize > collected,
             "a block collects {collected} contacts, not all"
         );
-        contacts.pack(gpu, &rows, spare, (all, numbers)).unwrap();
-        write(gpu, &new, numbers, |_, _, _| -1.0, &mut rows);
         let ids = |old: &[u32]| -> Buffer<u32> {
             let ids: Vec<u32> = old.iter().map(|old| 10 * old + 3).collect();
             gpu.upload(&ids, "ids").unwrap()
         };
         let (order, id) = (gpu.upload(&old_of, "order").unwrap(), ids(&old_of));
         let old_id = ids(&(0..GRAINS).collect::<Vec<u32>>());
-        contacts.carry(gpu, &rows, spare, [&order, &id], by_id.then_some(&old_id), (known, n, numbers));
+        contacts.pack(gpu, &rows, spare, by_id.then_some(&old_id), (all, numbers)).unwrap();
+        write(gpu, &new, numbers, |_, _, _| -1.0, &mut rows);
+        contacts.carry(gpu, &rows, spare, [&order, &id], by_id, (known, n, numbers));
         let (list, history) = (gpu.download(&rows.list).unwrap(), gpu.download(&rows.history).unwrap());
         let mut carried = 0;
         for ((row, entries), &old_i) in new.iter().zip(laid_out(&new).1).zip(&old_of) {

@@ -186,6 +186,43 @@ fn a_gpu_sorts_rows_of_any_length_by_ids() {
 }
 
 #[test]
+fn long_rows_in_any_order_are_sorted_by_ids() {
+    let gpu = Gpu::open(None).unwrap();
+    // The longest row of each tile: as many entries as threads, a part of a row or all parts have, one fewer or more, and too many for shared memory.
+    let longest = [1, 2, 8, 9, 31, 32, 33, 36, 63, 64, 65, 100, 113, 125, 127, 128, 129, 200];
+    // The last tile is not full.
+    let n = longest.len() * TILE - 5;
+    let id: Vec<u32> = (0..256u32).map(|j| j.wrapping_mul(2_654_435_761)).collect();
+    let row = |i: usize| -> Vec<u32> {
+        let length = longest[i / TILE] * (TILE - i % TILE) / TILE;
+        (0..length).map(|s| ((i * 37 + s * 101) % id.len()) as u32).collect()
+    };
+    let mut tile_first = vec![0];
+    longest
+        .iter()
+        .for_each(|entries| tile_first.push(tile_first[tile_first.len() - 1] + entries * TILE));
+    let mut list = vec![0; tile_first[longest.len()]];
+    for i in 0..n {
+        for (s, j) in row(i).into_iter().enumerate() {
+            list[tile_first[i / TILE] + i % TILE + s * TILE] = j;
+        }
+    }
+    let mut rows = Rows::<f32>::new(&gpu, n).unwrap();
+    gpu.write(&rows.count, &(0..n).map(|i| row(i).len() as u32).collect::<Vec<u32>>());
+    gpu.write(
+        &rows.tile_first,
+        &tile_first.iter().map(|&first| first as u32).collect::<Vec<u32>>(),
+    );
+    rows.list = gpu.upload(&list, "neighbors").unwrap();
+    rows.sort_long(&gpu, &gpu.upload(&id, "ids").unwrap(), n);
+    for (i, sorted) in listed(&gpu, &rows, n).into_iter().enumerate() {
+        let mut expected = row(i);
+        expected.sort_by_key(|&j| id[j as usize]);
+        assert_eq!(sorted, expected, "row {i} of up to {}", longest[i / TILE]);
+    }
+}
+
+#[test]
 fn the_box_behind_steps_is_that_of_the_positions_where_they_ended() {
     let gpu = Gpu::open(None).unwrap();
     let cells = Cells::<f64>::new(&gpu, 1, 1).unwrap();

@@ -28,7 +28,7 @@ pub(super) const BATCH: usize = 128;
 /// Number of steps after which the sums of powers in grains go to those of blocks, if these have more digits: what is added to a long sum loses its own.
 const STEPS_OF_A_SUM: u64 = 4096;
 
-/// Number of grains up to which a launch takes the host longer than the GPU.
+/// Number of particles up to which a launch takes the host longer than the GPU.
 pub(super) const FEW: usize = 200_000;
 
 /// Passes of the GPU that the profile distinguishes. The host waits for many steps at once, so it cannot time the parts of a step. For fluids there
@@ -55,16 +55,17 @@ pub(super) struct PendingSteps {
     start: Instant,
 }
 
-/// Number of steps that n grains best take without the host, so many steps after a rebuild of the lists, of which those before lasted for this `interval`.
+/// Number of steps that n particles best take without the host, so many steps after a rebuild of the lists, of which those before lasted for this
+/// `interval`.
 ///
-/// Steps that are queued behind lists out of date are launched in vain. With few grains that takes as long as a wait, so their batches are half as long as
-/// lists last. In a decomposition, GPUs send each other halos in such steps, too. So their batches end where the lists before did, and are a quarter as
-/// long from there on.
-fn batch_after(since_rebuild: u64, interval: u64, n: usize, is_decomposed: bool) -> u64 {
+/// Steps that are queued behind lists out of date are launched in vain. With few particles that takes as long as a wait, so their batches are half as long
+/// as lists last. Some steps take long in vain, too: in a decomposition, GPUs send each other halos; those of fluids read records before they look at the
+/// flag. So their batches end where the lists before did, and are a quarter as long from there on.
+pub(super) fn batch_after(since_rebuild: u64, interval: u64, n: usize, is_long_in_vain: bool) -> u64 {
     let lasting = interval.max(since_rebuild);
     let batch = if n <= FEW {
         lasting / 2
-    } else if is_decomposed {
+    } else if is_long_in_vain {
         interval.saturating_sub(since_rebuild).max(lasting / 4)
     } else {
         lasting
@@ -645,14 +646,14 @@ mod tests {
     #[test]
     fn batches_are_short_where_steps_in_vain_take_long() {
         let (many, few) = (FEW + 1, FEW);
-        let batches = |n: usize, is_decomposed: bool| [0, 20, 39, 40, 60].map(|since| batch_after(since, 40, n, is_decomposed));
+        let batches = |n: usize, is_long_in_vain: bool| [0, 20, 39, 40, 60].map(|since| batch_after(since, 40, n, is_long_in_vain));
         assert_eq!(batches(many, false), [40, 40, 40, 40, 60]);
         assert_eq!(batches(many, true), [40, 20, 10, 10, 15]);
-        for is_decomposed in [false, true] {
-            assert_eq!(batches(few, is_decomposed), [20, 20, 20, 20, 30]);
+        for is_long_in_vain in [false, true] {
+            assert_eq!(batches(few, is_long_in_vain), [20, 20, 20, 20, 30]);
             // Lists that last long take the longest batches, and those that end at once take single steps.
-            assert_eq!(batch_after(10_000, 40, many, is_decomposed), BATCH as u64);
-            assert_eq!(batch_after(0, 1, many, is_decomposed), 1);
+            assert_eq!(batch_after(10_000, 40, many, is_long_in_vain), BATCH as u64);
+            assert_eq!(batch_after(0, 1, many, is_long_in_vain), 1);
         }
         assert_eq!(batch_after(1, 1, many, true), 1);
     }

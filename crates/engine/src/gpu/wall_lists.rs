@@ -36,8 +36,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             swap(&mut near.list, &mut near.old_list);
             swap(&mut near.history, &mut near.old_history);
         }
-        let member = self.marks_near_walls(host);
-        self.wall_rows(&near, host, (member, &self.cells.lengths), false);
+        self.wall_rows(&near, host, &self.cells.lengths, None);
         let (gpu, cells) = (&self.gpu, &mut self.cells);
         cells.workspace.exclusive_scan(gpu, &cells.lengths, n, &near.row)?;
         // The grains that have a row.
@@ -72,14 +71,12 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             make_room(gpu, work, near.entries, "wear of walls")?;
             gpu.clear(work);
         }
-        // Once more, as the rows of neighbors needed other marks.
-        let member = self.marks_near_walls(host);
-        self.wall_rows(&near, host, (member, &near.list), true);
+        self.wall_rows(&near, host, &near.list, Some(near.near));
         make_room(gpu, &mut near.leads, near.near * RECORD, "grains near walls")?;
         let (count, dim) = units(near.near);
         list_leads::launch(
             gpu.client(),
-            count,
+            count.clone(),
             dim,
             near.grains.argument(),
             near.row.argument(),
@@ -93,7 +90,6 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let cubes = near.near.div_ceil(WALL_THREADS).max(of_one_launch);
         make_room_for_sums(gpu, &mut self.wall_power, cubes)?;
         if self.kind.frictional {
-            let (count, dim) = units(n);
             neighbor_lists::carry_wall_histories::launch::<R, C>(
                 gpu.client(),
                 count,
@@ -102,12 +98,13 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 near.list.argument(),
                 near.elements.argument(),
                 near.history.argument(),
+                near.grains.argument(),
                 self.order.argument(),
                 near.old_row.argument(),
                 near.old_list.argument(),
                 near.old_history.argument(),
                 self.rows_at_last_rebuild(),
-                n as u32,
+                near.near as u32,
                 host.walls.contact_histories,
             );
         } else {
@@ -127,10 +124,17 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         }
     }
 
-    /// Counts the elements near every grain into `out`, or fills the rows with them. `member` has the marks of grains as [`GpuGrains::member`].
-    fn wall_rows(&self, near: &WallRows<C, R>, host: &Populations, (member, out): (&Buffer<u32>, &Buffer<u32>), fill: bool) {
+    /// Counts the elements near every grain into `out`. With the number of the grains that were found near walls, fills their rows with the elements.
+    fn wall_rows(&self, near: &WallRows<C, R>, host: &Populations, out: &Buffer<u32>, found: Option<usize>) {
+        // Rows are filled for grains that have some elements, whatever their marks.
+        let member = if found.is_none() {
+            self.marks_near_walls(host)
+        } else {
+            self.member()
+        };
         let (touching, is_held) = self.prescribed_members([&self.id, &self.order]);
-        let (count, dim) = units(self.n);
+        let threads = found.unwrap_or(self.n);
+        let (count, dim) = units(threads);
         neighbor_lists::wall_rows::launch::<C>(
             self.gpu.client(),
             count,
@@ -143,14 +147,15 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             near.cell_first.buffer.argument(),
             near.cell_list.buffer.argument(),
             near.row.argument(),
+            near.grains.argument(),
             member.argument(),
             touching.argument(),
             is_held.argument(),
             out.argument(),
             C::of(host.walls.skin),
             near.planes.sent.len() as u32,
-            self.n as u32,
-            fill,
+            threads as u32,
+            found.is_some(),
             self.has_members(),
         );
     }
@@ -172,11 +177,11 @@ impl<C: Number, R: Number> WallRows<C, R> {
                 if walls.has_moving() { batch * walls.given.len() * POSE } else { 1 },
                 "poses of walls",
             )?,
-            planes: SentTable::new(gpu)?,
-            grid: SentTable::new(gpu)?,
-            shape: SentTable::new(gpu)?,
-            cell_first: SentTable::new(gpu)?,
-            cell_list: SentTable::new(gpu)?,
+            planes: SentTable::new(gpu, "walls")?,
+            grid: SentTable::new(gpu, "walls")?,
+            shape: SentTable::new(gpu, "walls")?,
+            cell_first: SentTable::new(gpu, "walls")?,
+            cell_list: SentTable::new(gpu, "walls")?,
             row: gpu.zeros(n + 1, "rows of walls")?,
             old_row: gpu.zeros(if frictional { n + 1 } else { 0 }, "rows of walls")?,
             list: gpu.buffer(0, "grains near walls")?,
@@ -214,24 +219,27 @@ impl<C: Number, R: Number> WallRows<C, R> {
 /// A table of the host that is seldom another one at the next rebuild of the lists. It is sent only then, as each copy takes the time of a launch.
 pub(super) struct SentTable<T> {
     /// Has room for at least the items.
-    buffer: Buffer<T>,
+    pub buffer: Buffer<T>,
     sent: Vec<T>,
+    /// Names the memory in errors.
+    what: &'static str,
 }
 
 impl<T: Word> SentTable<T> {
-    fn new(gpu: &Gpu) -> Result<SentTable<T>, GpuError> {
+    pub fn new(gpu: &Gpu, what: &'static str) -> Result<SentTable<T>, GpuError> {
         Ok(SentTable {
-            buffer: gpu.buffer(0, "walls")?,
+            buffer: gpu.buffer(0, what)?,
             sent: Vec::new(),
+            what,
         })
     }
 
     /// Sends these items, unless they are those that were sent last, bit for bit.
-    fn send(&mut self, gpu: &Gpu, items: &[T]) -> Result<(), GpuError> {
+    pub fn send(&mut self, gpu: &Gpu, items: &[T]) -> Result<(), GpuError> {
         if bytes_of(&self.sent) == bytes_of(items) {
             return Ok(());
         }
-        make_room(gpu, &mut self.buffer, items.len(), "walls")?;
+        make_room(gpu, &mut self.buffer, items.len(), self.what)?;
         gpu.write_part(&self.buffer, 0, items);
         self.sent.clear();
         self.sent.extend_from_slice(items);
@@ -247,7 +255,7 @@ mod tests {
     #[test]
     fn a_table_is_sent_when_it_is_another_one() {
         let gpu = Gpu::open(None).unwrap();
-        let mut table = SentTable::new(&gpu).unwrap();
+        let mut table = SentTable::new(&gpu, "walls").unwrap();
         for items in [&[1u32, 2, 3][..], &[1, 2, 4], &[1, 2], &[5; 40]] {
             table.send(&gpu, items).unwrap();
             assert_eq!(table.sent, items);

@@ -289,12 +289,12 @@ impl Populations {
                 gone()?;
                 continue;
             };
-            let is_polyhedral = self.grains.fields.shape.get(i).is_some_and(|&shape| shape > 0);
-            let listed = if is_polyhedral {
-                self.walls.entry_of_polyhedron(i, entry[1])
-            } else {
-                self.walls.entry_of(i, entry[1])
-            };
+            // The force of a mesh on a polyhedral grain is at the first of its triangles in the row, which another list may leave out.
+            let of_polyhedron = self.polyhedra.as_ref().and_then(|polyhedra| {
+                let ids = [entry[0], polyhedra.meshes.first_of(entry[1])];
+                polyhedra.at_walls.entry_of(ids)
+            });
+            let listed = of_polyhedron.or_else(|| self.walls.entry_of(i, entry[1]));
             let k = listed.ok_or_else(unknown)?;
             self.walls.history[k * kept..][..kept].copy_from_slice(record);
             self.walls.wall_contacts[k * WALL_CONTACT..][..WALL_CONTACT].copy_from_slice(touch);

@@ -9,12 +9,6 @@ use seixo_sweeps::layout::{RECORD, store};
 impl Populations {
     /// Rejects a group that cannot be disabled.
     pub(crate) fn check_disabling(&self, group: u32) -> Result<(), WorldError> {
-        if self.has_polyhedra() {
-            return Err(WorldError::WithPolyhedra {
-                what: "disabled groups",
-                remedy: "remove the grains instead",
-            });
-        }
         self.circumstances(group).flaw_of_disabling().map_or(Ok(()), |what| {
             Err(WorldError::Switch {
                 group: format!("of group {group}"),

@@ -23,6 +23,7 @@ use seixo_sweeps::periodic::{OPEN, PERIODIC, SHEARED, STRETCHED};
 use seixo_sweeps::rows::normal_contacts_in_row;
 use seixo_sweeps::simd::prefetch;
 use seixo_sweeps::wall::walls_of;
+use seixo_sweeps::wall_lanes::{WallOut, WallRows, wall_contacts_of_part};
 
 /// Prefetch distance for grains near walls, in grains near walls.
 const WALLS_AHEAD: usize = 8;
@@ -470,6 +471,16 @@ impl Populations {
         let (elements, records, row, list, part_row) = (&elements[..], &records[..], &row[..], &list[..], &part_row[..]);
         let overlap_limit = self.context.settings.overlap_limit;
         let is_extended = self.context.materials.are_extended;
+        let grains = GrainsView {
+            position,
+            velocity,
+            spin,
+            material,
+            materials,
+            table,
+            is_uniform: self.context.materials.is_uniform,
+            sides: &self.context.stepping.sides,
+        };
         let data = (
             Ranges {
                 items: &mut history[..],
@@ -511,9 +522,31 @@ impl Populations {
                 let (mut near, mut count) = ([0u16; PART], 0);
                 for (slot, bounds) in row[first..=end].windows(2).enumerate() {
                     near[count] = slot as u16;
-                    count += usize::from(bounds[0] < bounds[1]);
+                    let is_sphere = shape.get(first + slot).is_none_or(|&shape| shape == 0);
+                    count += usize::from(bounds[0] < bounds[1] && is_sphere);
                 }
                 let near = &near[..count];
+                if FRICTIONAL && !is_extended {
+                    let rows = WallRows {
+                        first,
+                        row,
+                        list,
+                        elements,
+                        walls: records,
+                    };
+                    let limits = Limits {
+                        dt,
+                        overlap: overlap_limit,
+                    };
+                    let out = WallOut {
+                        history: history.items,
+                        wall_contacts: wall_contacts.items,
+                        force: force.items,
+                        torque: torque.items,
+                    };
+                    power_sums.items[0] = wall_contacts_of_part(&grains, &rows, near, limits, out);
+                    return;
+                }
                 for (k, &slot) in near.iter().enumerate() {
                     let later = near[(k + WALLS_AHEAD).min(count - 1)] as usize;
                     for numbers in [position, velocity, spin] {
@@ -522,9 +555,6 @@ impl Populations {
                     prefetch(force.items, later);
                     prefetch(torque.items, later);
                     let i = first + slot as usize;
-                    if shape.get(i).is_some_and(|&shape| shape > 0) {
-                        continue;
-                    }
                     let (at, entries) = (i * RECORD, row[i] as usize..row[i + 1] as usize);
                     let grain = Grain::<f64, f64> {
                         position: load::<f64>(position, at),

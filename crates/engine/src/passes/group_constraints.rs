@@ -62,6 +62,7 @@ impl Populations {
             slides: self.images_move(),
             are_carried: bodies.iter().any(|b| !self.bodies.held.is_body_prescribed(*b)),
             couple_to_fluid: bodies.iter().any(is_coupled),
+            has_polyhedra: self.has_polyhedra(),
         }
     }
 

@@ -139,22 +139,33 @@ impl Populations {
     /// Returns an error if a pair, or a grain at a wall, has more contacts than there is room for.
     pub(crate) fn guard_polyhedra(&self) -> Result<(), StepError> {
         let Some(polyhedra) = &self.polyhedra else { return Ok(()) };
-        let shape = |place: u32| self.grains.fields.shape[place as usize];
+        let of_shape = |place: u32| {
+            let index = (self.grains.fields.shape[place as usize] as usize).checked_sub(1);
+            let shape = index.and_then(|index| polyhedra.shapes.given.get(index));
+            shape.map_or_else(|| "a sphere".to_owned(), |shape| format!("shape {}", shape.name))
+        };
         let (pairs, at_walls) = (&polyhedra.pairs, &polyhedra.at_walls);
         let of_pairs = pairs.records.loads.iter().map(|load| load.contacts);
         let of_walls = at_walls.records.loads.iter().map(|load| load.contacts);
-        let (what, contacts) = if let Some((k, contacts)) = beyond_room(of_pairs) {
-            let ([a, b], [first, second]) = (pairs.records.ids[k], pairs.places[k].map(shape));
-            (format!("grains {a} and {b} of shapes {first} and {second} have"), contacts)
+        let (what, contacts, remedy) = if let Some((k, contacts)) = beyond_room(of_pairs) {
+            let ([a, b], [first, second]) = (pairs.records.ids[k], pairs.places[k].map(of_shape));
+            (
+                format!("grain {a} ({first}) and grain {b} ({second}) have"),
+                contacts,
+                "use shapes of fewer faces, or a stiffer material",
+            )
         } else if let Some((k, contacts)) = beyond_room(of_walls) {
-            let ([grain, _], [place, _]) = (at_walls.records.ids[k], at_walls.places[k]);
-            (format!("grain {grain} of shape {} and a wall have", shape(place)), contacts)
+            let ([grain, element], [place, _]) = (at_walls.records.ids[k], at_walls.places[k]);
+            let wall = &self.walls.given[self.walls.wall_of(element)].name;
+            (
+                format!("grain {grain} ({}) and wall {wall} have", of_shape(place)),
+                contacts,
+                "use a shape of fewer faces, a mesh of larger triangles, or a stiffer material",
+            )
         } else {
             return Ok(());
         };
-        Err(self.failed(format!(
-            "{what} {contacts} contacts, at most {SLOTS} are possible; simplify the shapes, or use harder materials"
-        )))
+        Err(self.failed(format!("{what} {contacts} contacts, and at most {SLOTS} are possible; {remedy}")))
     }
 
     /// The deepest overlap of a pair with a polyhedral grain, as a share of the smaller rounding radius, with the index of that grain and the id of the

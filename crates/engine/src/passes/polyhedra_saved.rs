@@ -95,7 +95,7 @@ pub(crate) fn saved_shape_contacts(state: &State) -> Result<[Vec<SavedShapeConta
     Ok([of_list(OF_PAIRS)?, of_list(AT_WALLS)?])
 }
 
-/// The present pairs, of which some have saved contacts; others keep what they have.
+/// The present pairs, of which some have saved contacts; others keep what they have. All keep their near features, as shapes and scales are the same.
 fn with_saved<'a, L: Copy>(
     present: &PairRecords<L>,
     saved: impl Fn(usize) -> Option<&'a SavedShapeContacts>,
@@ -111,7 +111,7 @@ fn with_saved<'a, L: Copy>(
             all.push(ids, present.loads[k], keys, histories);
         }
     }
-    (all.spare, all.power_sums) = (present.spare.clone(), present.power_sums.clone());
+    (all.spare, all.features, all.power_sums) = (present.spare.clone(), present.features.clone(), present.power_sums.clone());
     all
 }
 

@@ -121,27 +121,20 @@ impl Populations {
     /// force of a mesh is at one of its triangles.
     fn add_up_walls_of_polyhedra(&mut self) {
         let Some(polyhedra) = &self.polyhedra else { return };
-        let at_walls = &polyhedra.at_walls;
+        let GrainsAtWalls { records, places } = &polyhedra.at_walls;
         let Fields {
             position, force, torque, ..
         } = &mut self.grains.fields;
-        for (now, &[i, entry]) in at_walls.records.loads.iter().zip(&at_walls.places) {
+        let walls = &mut self.walls;
+        for ((now, &[_, element]), &[i, entry]) in records.loads.iter().zip(&records.ids).zip(places) {
             let (at, touches) = (i as usize * RECORD, f64::from(u32::from(now.contacts > 0)));
             add(force, at, &now.force);
             add(torque, at, &now.torque);
             force[at + 3] += touches;
-            let walls = &mut self.walls;
-            // Kind of the element, and its wall.
-            let of_entry = |k: u32| {
-                let at = walls.list[k as usize] as usize * ELEMENT;
-                [walls.elements[at + 9], walls.elements[at + 10]]
-            };
-            let own = of_entry(entry);
-            if own[0] == f64::from(TRIANGLE) {
-                for k in walls.row[i as usize]..walls.row[i as usize + 1] {
-                    if of_entry(k) == own {
-                        walls.wall_contacts[k as usize * WALL_CONTACT..][..WALL_CONTACT].fill(0.0);
-                    }
+            // The entry is the first one of a mesh in the row; others have no load.
+            for k in entry as usize..walls.row[i as usize + 1] as usize {
+                if polyhedra.meshes.first_of(walls.list[k]) == element {
+                    walls.wall_contacts[k * WALL_CONTACT..][..WALL_CONTACT].fill(0.0);
                 }
             }
             let record = &mut walls.wall_contacts[entry as usize * WALL_CONTACT..][..WALL_CONTACT];

@@ -5,9 +5,9 @@ use crate::fields::{Fields, PART, Sorted, part_range, parts};
 use crate::populations::Populations;
 use crate::world::{Domain, Grains, Vec3, vector};
 use seixo_device::Strided;
-use seixo_laws::Vector3;
 use seixo_laws::motion::{gravity_energy, kinetic_energy};
 use seixo_laws::rotation::angular_momentum;
+use seixo_laws::{Quaternion, Vector3};
 use seixo_sweeps::bodies::{FREE, advance_body, carry, orientation_at, original_of, push_on, store_orientation, with_load};
 use seixo_sweeps::gear::{ORIENTATION_DERIVATIVES, POSITION_DERIVATIVES, advance_body_by_gear};
 use seixo_sweeps::joints::advance_on_joint;
@@ -355,6 +355,15 @@ impl Populations {
     /// The body that carries grain i.
     pub(crate) fn body_of(&self, i: usize) -> Option<usize> {
         self.grains.fields.member.get(i).and_then(|&m| self.bodies.of(m))
+    }
+
+    /// Orientation of grain i in a world whose grains have none of their own, a unit quaternion w x y z: that of its body, or that of space.
+    pub(crate) fn orientation_in_body(&self, i: usize) -> [f64; 4] {
+        let Some(b) = self.body_of(i) else {
+            return [1.0, 0.0, 0.0, 0.0];
+        };
+        let Quaternion { w, x, y, z } = self.bodies.orientation_of(self.grains.fields.member[i], b);
+        [w, x, y, z]
     }
 
     /// The body that carries grain i or, for a ghost particle, its original.

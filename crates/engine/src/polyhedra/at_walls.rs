@@ -21,6 +21,12 @@ impl GrainsAtWalls {
         self.places = list.into_iter().map(|(_, places)| places).collect();
     }
 
+    /// Entry in the list of walls of a pair with these ids, if it is listed.
+    pub fn entry_of(&self, ids: [u32; 2]) -> Option<usize> {
+        let k = self.records.ids.binary_search(&ids).ok()?;
+        Some(self.places[k][1] as usize)
+    }
+
     /// Memory \[bytes\].
     pub fn bytes(&self) -> u64 {
         self.places.capacity() as u64 * 8 + self.records.bytes()

@@ -138,7 +138,7 @@ impl<L: Copy> PairRecords<L> {
 
     /// After contacts of the same pairs were computed between two steps: pairs that had contacts `before` are as they were. All others keep what was
     /// computed, which `begin` changes. Their contacts are as at their beginning: with keys, so that they are saved and sent to domains, and histories of
-    /// zeros, which act like none.
+    /// zeros, which act like none. Near features stay: grains have not moved since.
     pub fn go_back(&mut self, before: PairRecords<L>, touches: impl Fn(&L) -> bool, begin: impl Fn(&mut L)) {
         let now = std::mem::take(self);
         for (k, (&ids, old)) in now.ids.iter().zip(&before.loads).enumerate() {
@@ -152,7 +152,7 @@ impl<L: Copy> PairRecords<L> {
                 self.push(ids, new, keys, &vec![0.0; histories.len()]);
             }
         }
-        (self.spare, self.power_sums) = (now.spare, before.power_sums);
+        (self.spare, self.features, self.power_sums) = (now.spare, now.features, before.power_sums);
     }
 
     /// The pairs of several lists. A pair that is in some of them has the same numbers there.
@@ -237,6 +237,19 @@ impl<L: Copy + Send> PairRecords<L> {
 mod tests {
     use super::*;
     use crate::measure::half_of;
+    use seixo_laws::{Quaternion, Vector3};
+
+    fn frame(x: f64) -> Frame<f64> {
+        Frame {
+            orientation: Quaternion {
+                w: 1.0,
+                x: 0.0,
+                y: 0.0,
+                z: 0.0,
+            },
+            center: Vector3 { x, y: 0.0, z: 0.0 },
+        }
+    }
 
     #[test]
     fn pairs_keep_what_they_have_by_ids() {
@@ -258,16 +271,7 @@ mod tests {
     fn pairs_keep_near_features_by_ids() {
         let mut records = PairRecords::default();
         records.relist((0..100).map(|k| [k, k + 1]), 0);
-        let frame = Frame {
-            orientation: seixo_laws::Quaternion {
-                w: 1.0,
-                x: 0.0,
-                y: 0.0,
-                z: 0.0,
-            },
-            center: seixo_laws::Vector3 { x: 2.0, y: 0.0, z: 0.0 },
-        };
-        records.features[70 / PAIRS_OF_PART].replace(70 % PAIRS_OF_PART, Some(frame), &[4, 9]);
+        records.features[70 / PAIRS_OF_PART].replace(70 % PAIRS_OF_PART, Some(frame(2.0)), &[4, 9]);
         records.relist([[5, 5], [70, 71], [98, 99]], 0);
         assert_eq!([0, 1, 2].map(|k| records.features[0].of(k).1.len()), [0, 2, 0]);
         let (since, features) = records.features[0].of(1);
@@ -287,12 +291,14 @@ mod tests {
         let before = of([(2, &[3, 8]), (0, &[]), (0, &[])], 5.0);
         let mut now = of([(1, &[3]), (2, &[4, 6]), (0, &[])], 7.0);
         now.spare = vec![KeptContacts::default()];
+        now.features[0].replace(1, Some(frame(2.0)), &[4, 6, 9]);
         now.go_back(before, |&load| load > 0, |new| *new *= 10);
         assert_eq!((&now.ids[..], &now.loads[..]), (&[[0, 9], [1, 9], [2, 9]][..], &[2, 20, 0][..]));
         assert_eq!(now.contacts_of(0), (&[3, 8][..], &[5.0; 8][..]));
         assert_eq!(now.contacts_of(1), (&[4, 6][..], &[0.0; 8][..]));
         assert!(now.contacts_of(2).0.is_empty());
         assert_eq!((now.contacts.len(), now.spare.len(), now.power_sums.len()), (1, 1, 1));
+        assert_eq!([0, 1, 2].map(|k| now.features[0].of(k).1), [&[][..], &[4, 6, 9], &[]]);
     }
 
     #[test]

@@ -155,6 +155,13 @@ impl Cells {
         total as usize
     }
 
+    /// Number of cells of all grids, as they were laid out last.
+    pub fn number_of_cells(&self) -> usize {
+        let blocks = |shape: &[u32; SHAPE]| (shape[3] * shape[4] * shape[2].div_ceil(8)) as usize;
+        let shapes = self.shapes.as_chunks::<SHAPE>().0;
+        shapes.iter().map(|shape| 512 * blocks(shape)).sum()
+    }
+
     /// Sorts the grains as [`Cells::order`], and fills the tables of the search with all of them.
     pub fn sort(&mut self, device: &Cpu, fields: &mut impl Sorted, keep: impl Fn([f64; 3]) -> bool + Sync) {
         self.order(device, fields, keep);

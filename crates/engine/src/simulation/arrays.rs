@@ -26,12 +26,12 @@ impl Simulation {
     /// | mass | mass \[kg\]; for grains of rigid bodies the inertia that contact laws read |
     /// | force, torque | of contacts, bonds and loads, without gravity and the force of fluids on bodies \[N, N m\] |
     /// | coordination | number of contacts |
-    /// | orientation | unit quaternion w x y z |
+    /// | orientation | unit quaternion w x y z; of polyhedral grains that of their principal axes |
     ///
-    /// Grains without friction have no angular velocity and no torque, and only grains with bonds or Gear's method have an orientation. Temperatures
-    /// and film thicknesses, where grains have them, are arrays in the memory of this process only. Fluids, with their wall and body boundary
-    /// particles, have id, kind, position, volume \[m³\], velocity, half_step_velocity, pressure \[Pa\] and density_error (ρ − ρ₀)/ρ₀. A kind
-    /// below 2³¹ is that of a fluid particle; other particles keep other values in these arrays.
+    /// Grains without friction have no angular velocity and no torque, and only grains with bonds, Gear's method or polyhedra among them have an
+    /// orientation. Temperatures and film thicknesses, where grains have them, are arrays in the memory of this process only. Fluids, with their wall
+    /// and body boundary particles, have id, kind, position, volume \[m³\], velocity, half_step_velocity, pressure \[Pa\] and density_error (ρ −
+    /// ρ₀)/ρ₀. A kind below 2³¹ is that of a fluid particle; other particles keep other values in these arrays.
     ///
     /// ```
     /// use seixo_engine::Simulation;

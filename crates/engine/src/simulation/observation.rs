@@ -126,6 +126,12 @@ impl Simulation {
             let shape = (shape as usize).checked_sub(1).and_then(|index| shapes.get(index));
             shape.map_or_else(|| volume_of_sphere(radius), |shape| shape.volume_at(radius))
         };
+        let (orientations, _) = fields.orientation.as_chunks::<RECORD>();
+        let has_orientations = !orientations.is_empty() || populations.bodies.are_present;
+        let orientation = |slot: usize| {
+            let i = order[slot] as usize;
+            orientations.get(i).copied().unwrap_or_else(|| populations.orientation_in_body(i))
+        };
         // Loads of fluids are added to both.
         let has_loads = columns.force || columns.torque;
         let (mut force, mut torque) = (of_field(has_loads, &fields.force), of_field(has_loads, &fields.torque));
@@ -150,11 +156,7 @@ impl Simulation {
             coordination: computed(device, count(columns.coordination), |slot| {
                 f64::whole(fields.force[RECORD * order[slot] as usize + 3])
             }),
-            orientation: {
-                let (orientations, _) = fields.orientation.as_chunks::<RECORD>();
-                let shown = if columns.orientation { &order[..] } else { &[] };
-                shown.iter().filter_map(|&i| orientations.get(i as usize).copied()).collect()
-            },
+            orientation: computed(device, count(columns.orientation && has_orientations), orientation),
             scalars: fields.scalars.picked(&order),
             pressure: Vec::new(),
             fragment: Vec::new(),

@@ -386,19 +386,6 @@ impl Walls {
         })
     }
 
-    /// As [`Walls::entry_of`], for a polyhedral grain: the force of a mesh is at the first of its triangles in the row, which another list may leave out.
-    pub fn entry_of_polyhedron(&self, i: usize, element: u32) -> Option<usize> {
-        let mesh_of = |element: u32| {
-            let numbers = self.elements.get(element as usize * ELEMENT..)?.get(..ELEMENT)?;
-            (numbers[9] == f64::from(TRIANGLE)).then_some(numbers[10])
-        };
-        let Some(mesh) = mesh_of(element) else {
-            return self.entry_of(i, element);
-        };
-        let mut row = self.row[i] as usize..self.row[i + 1] as usize;
-        row.find(|&k| mesh_of(self.list[k]) == Some(mesh))
-    }
-
     /// Carries the contact histories of grains that were wrapped at sides since the last list over to another image of their element.
     pub(super) fn carry_through_sides(&mut self, old_of: &[u32]) {
         if self.images.cell.is_none() {

@@ -8,11 +8,6 @@ use crate::refusal::WorldError;
 use seixo_sweeps::shape_meshes::{MOST_FEATURES_AT_MESHES, MOST_TRIANGLES};
 use std::collections::HashSet;
 
-/// Walls that polyhedral grains do not go with, and what to do.
-const OTHER_WALLS: &str = "walls other than planes, meshes and closed round walls around them, or with a surface that runs on a round wall";
-const INSTEAD_OF_OTHER_WALLS: &str =
-    "write segments for a cylinder or a cone, which makes it a mesh, or give it caps; or use grains that are spheres";
-
 /// Largest distance of the length of an orientation from one.
 const OF_UNIT_LENGTH: f64 = 1e-6;
 
@@ -120,10 +115,11 @@ pub(crate) fn check_polyhedra(world: &World, settings: &Settings) -> Result<(), 
     }
     check_interactions_with_polyhedra(world)?;
     let is_refused = |(is_there, _, _): &(bool, _, _)| *is_there;
-    match unsupported(world, settings).into_iter().find(is_refused) {
-        Some((_, what, remedy)) => Err(WorldError::WithPolyhedra { what, remedy }),
-        None => Ok(()),
+    if let Some((_, what, remedy)) = unsupported(world, settings).into_iter().find(is_refused) {
+        return Err(WorldError::WithPolyhedra { what, remedy });
     }
+    check_meshes_and_wear(world)?;
+    check_round_walls(&world.walls, &polyhedra_of(&world.grains))
 }
 
 /// Rejects grains with shapes that are not among this many, and polyhedral grains without orientation or mass.
@@ -209,19 +205,9 @@ fn beyond_overlap(pair: &Interaction) -> Option<&'static str> {
 }
 
 /// What polyhedral grains do not go with: whether it is there, its name, and the remedy.
-fn unsupported(world: &World, settings: &Settings) -> [(bool, &'static str, &'static str); 12] {
+fn unsupported(world: &World, settings: &Settings) -> [(bool, &'static str, &'static str); 8] {
     let is_on_both = matches!(settings.device, DeviceChoice::Heterogeneous(_));
-    let centers = centers_of_polyhedra(&world.grains);
     let domain = world.domain.as_ref();
-    let has_periodic_sides = domain.is_some_and(|domain| domain.periodic.contains(&true));
-    let triangles = world.walls.iter().filter_map(|wall| match &wall.shape {
-        WallShape::Mesh(triangles) => Some(triangles.len()),
-        _ => None,
-    });
-    let most_triangles = triangles.max().unwrap_or(0);
-    let has_mesh = most_triangles > 0;
-    let features = world.shapes.iter().map(|shape| shape.vertices.len().max(shape.edges.len()));
-    let most_features = features.max().unwrap_or(0);
     [
         (is_on_both, "a CPU and a GPU at the same time", "use --device cpu or --device gpu"),
         (
@@ -235,26 +221,6 @@ fn unsupported(world: &World, settings: &Settings) -> [(bool, &'static str, &'st
             "leave the freezing out, or use grains that are spheres",
         ),
         (world.has_films(), "liquid films", "leave film_exchange out, or use spheres"),
-        (
-            world.walls.iter().any(|wall| !goes_with(wall, &centers)),
-            OTHER_WALLS,
-            INSTEAD_OF_OTHER_WALLS,
-        ),
-        (
-            has_mesh && has_periodic_sides,
-            "walls from meshes in a domain with periodic sides",
-            "use planes, or a domain without periodic sides",
-        ),
-        (
-            most_triangles > MOST_TRIANGLES || has_mesh && most_features > MOST_FEATURES_AT_MESHES,
-            "walls from meshes of more than 43690 triangles, or together with shapes of more than 8191 vertices or edges",
-            "simplify the meshes, or split them into several walls",
-        ),
-        (
-            world.walls.iter().any(|wall| wall.specific_wear_rate > 0.0),
-            "walls that wear",
-            "leave specific_wear_rate out",
-        ),
         (
             domain.is_some_and(|domain| domain.shear.is_some() || domain.control.is_some()),
             "sides that slide, or a controlled cell",
@@ -274,54 +240,126 @@ fn unsupported(world: &World, settings: &Settings) -> [(bool, &'static str, &'st
     ]
 }
 
-/// Rejects walls that polyhedral grains among newcomers do not go with.
+/// Rejects walls from meshes that polyhedral grains do not go with, shapes that do not go with meshes, and walls that wear.
+fn check_meshes_and_wear(world: &World) -> Result<(), WorldError> {
+    let has_periodic_sides = world.domain.is_some_and(|domain| domain.periodic.contains(&true));
+    let flaw = |wall: &Wall| match &wall.shape {
+        _ if wall.specific_wear_rate > 0.0 => {
+            Some("wear does not go with polyhedral grains yet; leave specific_wear_rate, or wear_coefficient and hardness, out".to_owned())
+        }
+        WallShape::Mesh(_) if has_periodic_sides => Some(
+            "a mesh does not go with polyhedral grains in a domain with periodic sides yet; use planes, or a domain without periodic sides"
+                .to_owned(),
+        ),
+        WallShape::Mesh(triangles) if triangles.len() > MOST_TRIANGLES => Some(format!(
+            "its mesh has {} triangles, and at most {MOST_TRIANGLES} go with polyhedral grains; simplify it, or split it into several walls",
+            triangles.len()
+        )),
+        _ => None,
+    };
+    let refused = world.walls.iter().find_map(|wall| Some((wall, flaw(wall)?)));
+    if let Some((wall, what)) = refused {
+        return Err(WorldError::Wall {
+            name: wall.name.clone(),
+            what,
+        });
+    }
+    let features = |shape: &&PolyhedralShape| shape.vertices.len().max(shape.edges.len());
+    let has_mesh = world.walls.iter().any(|wall| matches!(wall.shape, WallShape::Mesh(_)));
+    let largest = world.shapes.iter().max_by_key(features).filter(|_| has_mesh);
+    match largest.filter(|shape| features(shape) > MOST_FEATURES_AT_MESHES) {
+        Some(shape) => Err(WorldError::Shape {
+            name: shape.name.clone(),
+            what: format!(
+                "it has {} vertices or edges, and at most {MOST_FEATURES_AT_MESHES} go with walls from meshes; simplify it, or use planes",
+                features(&shape)
+            ),
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Rejects round walls that polyhedral grains among newcomers do not go with.
 pub(crate) fn check_walls_around(walls: &[Wall], newcomers: &Grains) -> Result<(), WorldError> {
-    let centers = centers_of_polyhedra(newcomers);
-    if centers.is_empty() || walls.iter().all(|wall| goes_with(wall, &centers)) {
+    let polyhedra = polyhedra_of(newcomers);
+    if polyhedra.is_empty() {
         return Ok(());
     }
-    Err(WorldError::WithPolyhedra {
-        what: OTHER_WALLS,
-        remedy: INSTEAD_OF_OTHER_WALLS,
+    check_round_walls(walls, &polyhedra)
+}
+
+/// Ids and centers of polyhedral grains.
+fn polyhedra_of(grains: &Grains) -> Vec<(u32, Vec3)> {
+    let polyhedral = (0..grains.shape.len()).filter(|&k| grains.shape[k] > 0);
+    polyhedral.map(|k| (grains.id[k], grains.position[k])).collect()
+}
+
+/// Rejects round walls that polyhedral grains with these ids and centers do not go with.
+fn check_round_walls(walls: &[Wall], polyhedra: &[(u32, Vec3)]) -> Result<(), WorldError> {
+    let refused = walls.iter().find_map(|wall| Some((wall, flaw_around(wall, polyhedra)?)));
+    refused.map_or(Ok(()), |(wall, what)| {
+        Err(WorldError::Wall {
+            name: wall.name.clone(),
+            what,
+        })
     })
 }
 
-fn centers_of_polyhedra(grains: &Grains) -> Vec<Vec3> {
-    let polyhedral = (0..grains.shape.len()).filter(|&k| grains.shape[k] > 0);
-    polyhedral.map(|k| grains.position[k]).collect()
-}
-
-/// Whether polyhedral grains with these centers go with a wall: it is a plane, a mesh, or a closed round wall around them, which is convex, so that only
-/// vertices touch it. The surface of a round wall may not run, because a grain may touch it at places with different normals.
-fn goes_with(wall: &Wall, centers: &[Vec3]) -> bool {
-    let runs = wall.motion.surface.runs();
-    match &wall.shape {
-        WallShape::Plane { .. } | WallShape::Mesh(_) => true,
-        WallShape::Round(frusta) => !runs && encloses(frusta, centers),
+/// Why a round wall does not go with polyhedral grains of these ids and centers, and the remedy. It has to be closed around them: it is convex then, so that
+/// only vertices touch it. Its surface may not run, because a grain may touch it at places with different normals.
+fn flaw_around(wall: &Wall, polyhedra: &[(u32, Vec3)]) -> Option<String> {
+    let outside = match &wall.shape {
+        WallShape::Plane { .. } | WallShape::Mesh(_) => return None,
+        _ if wall.motion.surface.runs() => {
+            return Some(
+                "its surface velocity or surface rotation does not go with polyhedral grains, which may touch a round wall at places with different \
+                 normals; let the wall itself rotate, or write segments for a cylinder or cone, which make it a mesh"
+                    .to_owned(),
+            );
+        }
+        WallShape::Round(frusta) => {
+            let Some(mantle) = closed_mantle(frusta) else {
+                return Some(
+                    "it is open, and polyhedral grains go only with closed round walls around them so far; close both ends of the cylinder or cone with \
+                     caps, write segments, which make it a mesh, or use grains that are spheres"
+                        .to_owned(),
+                );
+            };
+            polyhedra.iter().find(|(_, center)| !is_inside(mantle, center))
+        }
         WallShape::Sphere { center, radius } => {
             let from_center = |at: &Vec3| vector(*at).minus(&vector(*center)).length();
-            !runs && centers.iter().all(|at| from_center(at) < *radius)
+            // The comparison fails for what is not a number, too.
+            let is_inside = |at: &Vec3| from_center(at) < *radius;
+            polyhedra.iter().find(|(_, at)| !is_inside(at))
         }
-    }
+    };
+    outside.map(|(id, [x, y, z])| {
+        format!(
+            "polyhedral grain {id} at ({x:.4e}, {y:.4e}, {z:.4e}) m is not inside, and polyhedral grains go only with closed round walls around them so \
+             far; move the grain or the wall, or write segments for a cylinder or cone, which make it a mesh"
+        )
+    })
 }
 
-/// Whether a mantle with a disk at each open end has these places inside.
-fn encloses(frusta: &[Frustum], places: &[Vec3]) -> bool {
-    let is_mantle = |frustum: &&Frustum| frustum.height != 0.0;
-    let mut mantles = frusta.iter().filter(is_mantle);
+/// The mantle of a round wall that has a disk at each open end.
+fn closed_mantle(frusta: &[Frustum]) -> Option<&Frustum> {
+    let mut mantles = frusta.iter().filter(|frustum| frustum.height != 0.0);
     let (Some(mantle), None) = (mantles.next(), mantles.next()) else {
-        return false;
+        return None;
     };
     let open_ends = mantle.radii.iter().filter(|radius| **radius > 0.0).count();
+    (frusta.len() == 1 + open_ends).then_some(mantle)
+}
+
+/// Whether a place is inside of a mantle, between its ends.
+fn is_inside(mantle: &Frustum, place: &Vec3) -> bool {
     let (axis, [near, far]) = (vector(mantle.axis), mantle.radii);
-    let is_inside = |place: &Vec3| {
-        let from_base = vector(*place).minus(&vector(mantle.base));
-        let along = from_base.dot(&axis);
-        let share = along / mantle.height;
-        let aside = from_base.minus(&axis.times(along)).length();
-        (0.0..=1.0).contains(&share) && aside < near + (far - near) * share
-    };
-    frusta.len() == 1 + open_ends && places.iter().all(is_inside)
+    let from_base = vector(*place).minus(&vector(mantle.base));
+    let along = from_base.dot(&axis);
+    let share = along / mantle.height;
+    let aside = from_base.minus(&axis.times(along)).length();
+    (0.0..=1.0).contains(&share) && aside < near + (far - near) * share
 }
 
 #[cfg(test)]
@@ -342,11 +380,14 @@ mod tests {
             Frustum::disk([0.0, 0.1, 0.0], axis, 0.2),
         ];
         let drum = [mantle, disks[0], disks[1]];
-        assert!(encloses(&drum, &[[0.24, 0.0, 0.0], [0.0, -0.09, -0.28]]));
-        for place in [[0.26, 0.0, 0.0], [0.0, 0.11, 0.0], [0.0, 0.09, 0.22]] {
-            assert!(!encloses(&drum, &[[0.0; 3], place]), "{place:?}");
+        assert_eq!(closed_mantle(&drum), Some(&mantle));
+        for place in [[0.24, 0.0, 0.0], [0.0, -0.09, -0.28]] {
+            assert!(is_inside(&mantle, &place), "{place:?}");
         }
-        assert!(!encloses(&drum[..2], &[[0.0; 3]]), "a drum with an open end");
+        for place in [[0.26, 0.0, 0.0], [0.0, 0.11, 0.0], [0.0, 0.09, 0.22]] {
+            assert!(!is_inside(&mantle, &place), "{place:?}");
+        }
+        assert_eq!(closed_mantle(&drum[..2]), None, "a drum with an open end");
     }
 
     #[test]

@@ -48,6 +48,8 @@ pub struct PolyhedralShape {
     /// Where the vertices, edges and faces of each convex part of a union end; they start where those of the part before end. Empty if the core is one
     /// part.
     pub parts: Vec<PartEnds>,
+    /// Rotation from this frame into the axes in which the shape was drawn, a unit quaternion w x y z; `None` if it was drawn in this frame.
+    pub drawn_axes: Option<[f64; 4]>,
 }
 
 /// Vertices, edges and faces of a convex part.
@@ -394,7 +396,7 @@ mod tests {
             ],
             edges: vec![[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]],
             faces: vec![vec![0, 1, 2], vec![0, 3, 1], vec![0, 2, 3], vec![1, 3, 2]],
-            parts: Vec::new(),
+            ..PolyhedralShape::default()
         };
         assert_eq!(tetrahedron.flaw(), None);
         // A face is a third as far as a vertex.
@@ -433,6 +435,7 @@ mod tests {
             edges: vec![[0, 1], [4, 5]],
             faces: [faces(0), faces(4)].concat(),
             parts: vec![end(1), end(2)],
+            ..PolyhedralShape::default()
         };
         assert_eq!(union.flaw(), None);
         // Both parts may lie on a plane at once. The center is outside of both cores, but within their rounding.

@@ -398,3 +398,18 @@ fn impossible_bodies_are_refused() {
     });
     assert!(sheared.contains("slide past each other"), "{sheared}");
 }
+
+#[test]
+fn grains_of_a_body_have_its_orientation_in_a_snapshot() {
+    // A rod, a tetrahedron and a single grain, the first two with a spin.
+    let mut simulation = started(heap(3, None));
+    let before = simulation.bodies();
+    simulation.advance(100).expect("sound steps");
+    let (grains, bodies) = (simulation.snapshot(), simulation.bodies());
+    assert_eq!((bodies.len(), grains.orientation.len()), (2, grains.id.len()));
+    assert!(bodies.iter().zip(&before).all(|(now, then)| now.orientation != then.orientation));
+    for (&orientation, &carrier) in grains.orientation.iter().zip(&grains.body) {
+        let body = bodies.iter().find(|body| i64::from(body.id) == carrier);
+        assert_eq!(orientation, body.map_or([1.0, 0.0, 0.0, 0.0], |body| body.orientation));
+    }
+}

@@ -39,7 +39,7 @@ pub fn block(name: &str, half: Vec3, rounding: f64) -> PolyhedralShape {
             vec![0, 2, 3, 1],
             vec![4, 5, 7, 6],
         ],
-        parts: Vec::new(),
+        ..PolyhedralShape::default()
     }
 }
 
@@ -84,7 +84,7 @@ pub fn prism(name: &str, sides: u32, [radius, half]: [f64; 2], rounding: f64) ->
             .flat_map(|k| [[k, next(k)], [sides + k, sides + next(k)], [k, sides + k]])
             .collect(),
         faces,
-        parts: Vec::new(),
+        ..PolyhedralShape::default()
     }
 }
 

@@ -35,8 +35,8 @@ fn gpus_take_many_steps_of_fluids_while_no_host_waits() {
     let steps = 40;
     let mut smoothed = couette();
     smoothed.fluids.as_mut().unwrap().kinds[0].xsph = 0.5;
-    // A batch is half as long as lists last, and hosts agree on the next one, on its flags, and twice at each rebuild. The block of Müller's fluid is so
-    // fast that its lists would last for a few steps only. With a wide skin they last for several batches.
+    // A batch is half as long as lists last, and hosts agree on the next one, on its flags, and once or twice at each rebuild. The block of Müller's fluid
+    // is so fast that its lists would last for a few steps only. With a wide skin they last for several batches.
     let wide = Some(1.5 * SPACING);
     for (what, world, skin) in [
         ("between plates", couette(), None),

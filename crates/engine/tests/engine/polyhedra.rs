@@ -1,6 +1,6 @@
 //! Polyhedral grains: tests against physics.
 
-use crate::corners::{about, block, capsule, floor, on, put, started, through_a_collision, turned, world};
+use crate::corners::{about, block, capsule, floor, on, prism, put, started, through_a_collision, turned, world};
 use seixo_engine::state::GrainSnapshot;
 use seixo_engine::world::{DeviceChoice, Frustum, Interaction, PolyhedralShape, Settings, Vec3, Wall, WallShape, World};
 use seixo_engine::{Partner, Simulation, SurroundingsChange};
@@ -341,7 +341,7 @@ fn what_polyhedra_do_not_go_with_is_refused_with_a_remedy() {
                     radii: [1.0; 2],
                 }]);
             },
-            "walls other than planes",
+            "wall floor: it is open, and polyhedral grains go only with closed round walls around them so far; close both ends",
         ),
         (
             |world, _| {
@@ -527,6 +527,7 @@ fn drum(radius: f64) -> Wall {
     };
     let ends = [-1.0, 1.0].map(|y| Frustum::disk([0.0, y, 0.0], axis, radius));
     Wall {
+        name: "drum".into(),
         shape: WallShape::Round(vec![mantle, ends[0], ends[1]]),
         ..floor()
     }
@@ -574,18 +575,54 @@ fn round_walls_must_be_closed_and_around_polyhedra() {
         Simulation::new(world, on(1)).map(|_| ()).err().map(|refusal| refusal.to_string())
     };
     assert_eq!(refused(|_| {}), None);
-    let spoiled: [fn(&mut World); 3] = [
-        |world| {
-            if let WallShape::Round(frusta) = &mut world.walls[0].shape {
-                frusta.pop();
-            }
-        },
-        |world| world.grains.position[0] = [0.0, 0.0, 2.0],
-        |world| world.walls[0].motion.surface.velocity = [0.0, 0.1, 0.0],
+    let spoiled: [(fn(&mut World), &str); 4] = [
+        (
+            |world| {
+                // A floor comes before the wall that is meant.
+                world.walls.insert(0, floor());
+                if let WallShape::Round(frusta) = &mut world.walls[1].shape {
+                    frusta.pop();
+                }
+            },
+            "wall drum: it is open, and polyhedral grains go only with closed round walls around them",
+        ),
+        (
+            |world| world.grains.position[0] = [0.0, 0.0, 2.0],
+            "wall drum: polyhedral grain 0 at (0.0000e0, 0.0000e0, 2.0000e0) m is not inside",
+        ),
+        (
+            |world| world.walls[0].motion.surface.velocity = [0.0, 0.1, 0.0],
+            "wall drum: its surface velocity or surface rotation does not go with polyhedral grains",
+        ),
+        (
+            |world| world.walls[0].specific_wear_rate = 1e-13,
+            "wall drum: wear does not go with polyhedral grains yet",
+        ),
     ];
-    for spoil in spoiled {
+    for (spoil, what) in spoiled {
         let message = refused(spoil).unwrap_or_default();
-        assert!(message.contains("closed round walls around them"), "{message}");
+        assert!(message.contains(what), "{what}: {message}");
+    }
+}
+
+#[test]
+fn too_many_contacts_with_a_wall_are_an_error_with_both_names() {
+    // The prism falls on its end, which has forty vertices.
+    let mut world = world(vec![prism("disk", 40, [0.3, 0.4], 0.1)], Interaction::default());
+    world.walls.push(floor());
+    let upright = about([0.0, 1.0, 0.0], std::f64::consts::FRAC_PI_2);
+    turned(&mut world, 0, 0.6, [0.0, 0.0, 0.5001], upright, [0.0, 0.0, -0.5]);
+    let settings = Settings {
+        time_step: Some(5e-5),
+        ..on(1)
+    };
+    let mut simulation = Simulation::new(world, settings).expect("the world is sound");
+    let stopped = (0..40).find_map(|_| simulation.advance(25).err()).expect("an error").to_string();
+    for phrase in [
+        "grain 0 (shape disk) and wall floor have ",
+        " contacts, and at most 32 are possible; use a shape of fewer faces",
+    ] {
+        assert!(stopped.contains(phrase), "no `{phrase}` in {stopped}");
     }
 }
 

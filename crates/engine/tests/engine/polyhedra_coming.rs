@@ -114,7 +114,7 @@ fn unannounced_polyhedra_are_refused() {
                     ..floor()
                 });
             },
-            "closed round walls around them",
+            "wall floor: polyhedral grain 0 at",
         ),
     ];
     for (spoil, what) in spoiled {

@@ -31,6 +31,7 @@ fn cross() -> PolyhedralShape {
         edges: one.edges.iter().copied().chain(edges).collect(),
         faces: one.faces.iter().cloned().chain(faces).collect(),
         parts: vec![end(1), end(2)],
+        ..PolyhedralShape::default()
     }
 }
 

@@ -437,7 +437,7 @@ fn too_many_contacts_of_a_pair_are_named_on_a_gpu() {
         let mut simulation = Simulation::new(world.clone(), with_step(5e-5, settings)).expect("the world is sound");
         let stopped = (0..40).find_map(|_| simulation.advance(25).err()).expect("an error").to_string();
         assert!(
-            stopped.contains("grains 0 and 1 of shapes 1 and 1 have 40 contacts, at most 32 are possible"),
+            stopped.contains("grain 0 (shape prism) and grain 1 (shape prism) have 40 contacts, and at most 32 are possible"),
             "{stopped}"
         );
     }

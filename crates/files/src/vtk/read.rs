@@ -91,7 +91,7 @@ pub struct VtkPoints {
     pub radius: Vec<f64>,
     /// Ids.
     pub id: Vec<u32>,
-    /// Further fields: name, values one after the other, values for each grain (1 or 3).
+    /// Further fields: name, values one after the other, values for each grain (1, 3 or 4).
     pub scalars: Vec<(String, Vec<f64>, usize)>,
 }
 
@@ -120,7 +120,11 @@ pub fn read_grains(path: &Path) -> Result<VtkPoints, FilesError> {
         };
         points.position = vectors(find(content, "position")?.values(count, 3)?);
         for array in content.group("PointData")?.arrays() {
-            let components = if array.attribute("NumberOfComponents") == Some("3") { 3 } else { 1 };
+            let components = match array.attribute("NumberOfComponents") {
+                Some("3") => 3,
+                Some("4") => 4,
+                _ => 1,
+            };
             let values = array.values(count, components)?;
             match array.attribute("Name").ok_or("an array has no name")? {
                 "radius" => points.radius = values,

@@ -1,11 +1,13 @@
 //! What the arrays of files are made from.
 
 use super::BLOCK;
+use std::borrow::Cow;
 
 /// What an array of a file is made from: places and sizes keep all digits, the rest seven.
 pub(super) enum Values<'a> {
     Vectors64(&'a [[f64; 3]]),
     Vectors32(&'a [[f64; 3]]),
+    Quaternions32(Cow<'a, [[f64; 4]]>),
     Tensors32(&'a [[f64; 9]]),
     Scalars32(&'a [f64]),
     Scalars64(&'a [f64]),
@@ -18,6 +20,7 @@ impl Values<'_> {
         match self {
             Values::Vectors64(_) => r#"type="Float64" NumberOfComponents="3""#,
             Values::Vectors32(_) => r#"type="Float32" NumberOfComponents="3""#,
+            Values::Quaternions32(_) => r#"type="Float32" NumberOfComponents="4""#,
             Values::Tensors32(_) => r#"type="Float32" NumberOfComponents="9""#,
             Values::Scalars32(_) => r#"type="Float32""#,
             Values::Scalars64(_) => r#"type="Float64""#,
@@ -31,6 +34,7 @@ impl Values<'_> {
         match self {
             Values::Tensors32(_) => 36,
             Values::Vectors64(_) => 24,
+            Values::Quaternions32(_) => 16,
             Values::Vectors32(_) => 12,
             Values::Scalars64(_) | Values::Offsets(_) => 8,
             Values::Scalars32(_) | Values::Integers(_) => 4,
@@ -41,6 +45,7 @@ impl Values<'_> {
     fn len(&self) -> usize {
         match self {
             Values::Vectors64(values) | Values::Vectors32(values) => values.len(),
+            Values::Quaternions32(values) => values.len(),
             Values::Tensors32(values) => values.len(),
             Values::Scalars32(values) | Values::Scalars64(values) => values.len(),
             Values::Integers(values) => values.len(),
@@ -57,6 +62,7 @@ impl Values<'_> {
     pub fn numbers(&self) -> (Vec<f64>, usize) {
         match self {
             Values::Vectors64(values) | Values::Vectors32(values) => (values.as_flattened().to_vec(), 3),
+            Values::Quaternions32(values) => (values.as_flattened().to_vec(), 4),
             Values::Tensors32(values) => (values.as_flattened().to_vec(), 9),
             Values::Scalars32(values) | Values::Scalars64(values) => (values.to_vec(), 1),
             Values::Integers(values) => (values.iter().map(|&value| f64::from(value)).collect(), 1),
@@ -70,6 +76,7 @@ impl Values<'_> {
         match self {
             Values::Vectors64(values) => block_of(values.as_flattened(), index, f64::to_le_bytes),
             Values::Vectors32(values) => block_of(values.as_flattened(), index, single),
+            Values::Quaternions32(values) => block_of(values.as_flattened(), index, single),
             Values::Tensors32(values) => block_of(values.as_flattened(), index, single),
             Values::Scalars32(values) => block_of(values, index, single),
             Values::Scalars64(values) => block_of(values, index, f64::to_le_bytes),

@@ -27,6 +27,7 @@ fn snapshot(count: u32) -> GrainSnapshot {
         }
         snapshot.fragment.push(id / 2 * 6);
         snapshot.volume.push(x * 1e-9);
+        snapshot.orientation.push([1.0, x, -x, 0.5 * x]);
     }
     snapshot
 }
@@ -55,7 +56,7 @@ fn grains_come_back() {
             .iter()
             .map(|(name, _, components)| (name.as_str(), *components))
             .collect();
-        let components = [3, 3, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1];
+        let components = [3, 3, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 4, 1, 1];
         assert_eq!(
             names,
             Field::all()
@@ -72,14 +73,12 @@ fn grains_come_back() {
             points.scalars[8].1,
             snapshot.body.iter().map(|&body| body as f64).collect::<Vec<_>>()
         );
-        let force = snapshot.force.as_flattened();
-        assert!(
-            points.scalars[2]
-                .1
-                .iter()
-                .zip(force)
-                .all(|(read, sent)| (read - sent).abs() <= 1e-7 * sent.abs())
-        );
+        let in_single_precision = [(2, snapshot.force.as_flattened()), (12, snapshot.orientation.as_flattened())];
+        for (field, sent) in in_single_precision {
+            let read = &points.scalars[field].1;
+            assert_eq!(read.len(), sent.len());
+            assert!(read.iter().zip(sent).all(|(read, sent)| (read - sent).abs() <= 1e-7 * sent.abs()));
+        }
     }
 }
 

@@ -34,18 +34,25 @@ pub fn stiffness<R: Real>(contact_radius: R, coefficients: &Coefficients<R>) -> 
     coefficients.tangential_stiffness * contact_radius
 }
 
+/// The contact radius `now` over that of `before` \[-\], which is finite from a radius of zero, too.
+#[cube]
+#[inline(always)]
+fn ratio_of_radii<R: Real>(before: R, now: R) -> R {
+    now * R::inverse(larger::<R>(before, R::new(1.0e-37)))
+}
+
 /// Share of the stored force that remains when the contact radius changes from `before` to `now` \[-\].
 #[cube]
 #[inline(always)]
 pub fn stored_force_left<R: Real>(before: R, now: R) -> R {
-    smaller::<R>(now * R::inverse(larger::<R>(before, R::new(1.0e-37))), R::new(1.0))
+    smaller::<R>(ratio_of_radii::<R>(before, now), R::new(1.0))
 }
 
 /// Factor on the stored force if the displacement is stored \[-\].
 #[cube]
 #[inline(always)]
 pub fn displacement_kept<R: Real>(before: R, now: R) -> R {
-    let mut left = now * R::inverse(larger::<R>(before, R::new(1.0e-37)));
+    let mut left = ratio_of_radii::<R>(before, now);
     if before <= R::new(0.0) {
         left = R::new(0.0);
     }

@@ -193,7 +193,7 @@ impl HeldGrains {
         self.array(py, "coordination")
     }
 
-    /// Orientations as unit quaternions w x y z, (n, 4). Only with bonds or Gear's method.
+    /// Orientations as unit quaternions w x y z, (n, 4); of polyhedral grains those of their principal axes. Only with these, bonds or Gear's method.
     #[getter]
     fn orientation(&self, py: Python<'_>) -> PyResult<Array> {
         self.array(py, "orientation")

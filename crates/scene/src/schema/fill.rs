@@ -23,7 +23,7 @@ pub(crate) struct Fill {
     pub minus: Vec<Region>,
     /// Number of grains.
     pub count: Option<WholeNumber<1, LARGEST_WHOLE>>,
-    /// Share of the region's volume that the grains fill.
+    /// Share of the region's volume that the grains fill; of clumps and polyhedra the spheres around them.
     #[schemars(example = 0.3)]
     pub solid_fraction: Option<Quantity<Number, UpToOne>>,
     /// Radii of the grains. Without it, clumps have the size of their shape; spheres need it.

@@ -270,11 +270,13 @@ impl Cast<'_> {
                 let complaint = UnlocatedDiagnostic::new("they are not disabled").limit("grains that an earlier stage disabled");
                 Err(complaint.remedy("remove disabled = false"))
             }
-            (Some(true), false) if self.section_of(group).shape.is_some() => {
-                let complaint = UnlocatedDiagnostic::new("clumps, and bodies on joints, cannot be disabled");
-                Err(complaint.remedy(format!("write remove = [\"grains.{name}\"], or use spheres")))
-            }
             (Some(true), false) => {
+                // Later stages are checked as if they were disabled, even if they cannot be.
+                state.is_disabled = true;
+                if self.are_clumps(group) {
+                    let complaint = UnlocatedDiagnostic::new("clumps, and bodies on joints, cannot be disabled");
+                    return Err(complaint.remedy(format!("write remove = [\"grains.{name}\"], or use spheres")));
+                }
                 if let Some(key) = set.first_other_key() {
                     let complaint = UnlocatedDiagnostic::new(format!("`{key}` does nothing to grains that are disabled"));
                     return Err(complaint.remedy(format!("remove it, or set `{key}` in the stage that brings them back")));
@@ -285,7 +287,6 @@ impl Cast<'_> {
                     return Err(complaint.remedy(format!("add remove = [\"inlet.{name}\"] to this stage, or to one before it")));
                 }
                 self.turn(&format!("grains.{name}"), &StageItem::Group(group), false, presence)?;
-                state.is_disabled = true;
                 Ok(Some(StageAction::Disable(group)))
             }
             (Some(false), true) => {
@@ -320,7 +321,7 @@ impl Cast<'_> {
                 let motion = walls::motion_of_boundary(&mut motion.clone(), findings);
                 Some(motion.map_err(|(_, complaint)| complaint)?)
             }
-            (Some(false), None) if state.is_held && self.section_of(group).shape.is_some() => {
+            (Some(false), None) if state.is_held && self.are_clumps(group) => {
                 let complaint =
                     UnlocatedDiagnostic::new("clumps that are held cannot be set free: each of their spheres would go its own way");
                 return Err(complaint.remedy("hold them for good, let them move from the start, or use spheres"));
@@ -379,6 +380,12 @@ impl Cast<'_> {
             return Err(complaint.remedy("add one of them, or leave the group out"));
         }
         Ok(actions)
+    }
+
+    /// Whether the grains of a group are clumps.
+    fn are_clumps(&self, group: u32) -> bool {
+        let section = self.section_of(group);
+        section.shape.is_some() && !self.file.has_polyhedron(section)
     }
 
     /// The section of a group.

@@ -282,3 +282,18 @@ fn velocities_in_the_file_of_a_boundary_are_refused() {
         assert!(message.contains(phrase), "no `{phrase}` in\n{message}");
     }
 }
+
+#[test]
+fn what_cannot_be_disabled_needs_not_be_brought_back() {
+    let shape = "shape = \"ball\"\n[shape.ball]\nspheres = [{ at = [0, 0, 0], radius = 1 }]";
+    let stages = [true, false].map(|is_disabled| {
+        format!("[[stage]]\nname = \"{is_disabled}\"\nuntil = \"duration 1 us\"\nset = {{ grains.bed = {{ disabled = {is_disabled} }} }}\n")
+    });
+    let text = SOUND.replace(PLACES, &format!("{PLACES}\n{shape}\n{}", stages.concat()));
+    let found = load_text(&text, Path::new("scene.toml"), &[]).expect_err("clumps");
+    let message = found.plain();
+    assert!(
+        found.list().len() == 1 && message.contains("clumps, and bodies on joints, cannot be disabled"),
+        "{message}"
+    );
+}

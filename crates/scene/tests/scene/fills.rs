@@ -345,6 +345,42 @@ fn growth_that_cannot_be_ends_and_says_how_far_it_came() {
 }
 
 #[test]
+fn a_fill_of_polyhedra_that_does_not_fit_says_how_much_they_fill_themselves() {
+    // A cube with an edge of 16 mm and edges rounded by 2 mm, in a cube of 10 cm.
+    let (core, rounding, pi) = (12.0f64, 2.0f64, std::f64::consts::PI);
+    let volume = core.powi(3) + 6.0 * core.powi(2) * rounding + 3.0 * pi * rounding.powi(2) * core + 4.0 / 3.0 * pi * rounding.powi(3);
+    let around = 4.0 / 3.0 * pi * (6.0 * 3f64.sqrt() + rounding).powi(3);
+    let refused = |method: &str| {
+        let text = format!(
+            "{GLASS}\n[shape.die]\nkind = \"polyhedron\"\nbox = [16, 16, 16]\nrounding = 2\nunit = \"mm\"\n[grains.dice]\nmaterial = \"glass\"\n\
+             shape = \"die\"\nfill = {{ region = {{ box = {{ min = [0, 0, 0], max = [0.1, 0.1, 0.1] }} }}, {method} }}"
+        );
+        load_text(&text, Path::new("scene.toml"), &[]).unwrap_err().plain()
+    };
+    let message = refused("count = 80, method = \"random\"");
+    let placed = message
+        .split_once("only ")
+        .and_then(|(_, rest)| rest.split_once(" of 80 grains fit"));
+    let placed: f64 = placed.and_then(|(count, _)| count.parse().ok()).expect("a number of grains");
+    let [themselves, as_spheres] = [volume, around].map(|of_one| [placed, 80.0].map(|count| format!("{:.3}", 1e-6 * count * of_one)));
+    for phrase in [
+        format!("a solid fraction of {} was reached, {} is wanted", themselves[0], themselves[1]),
+        format!("which `solid_fraction` counts, {} and {}", as_spheres[0], as_spheres[1]),
+        "random insertion ends where the spheres around the grains fill some 0.35".to_owned(),
+    ] {
+        assert!(message.contains(&phrase), "no `{phrase}` in\n{message}");
+    }
+    // A share of 0.8 in spheres are 100 dice.
+    let message = refused("solid_fraction = 0.8, method = \"growth\"");
+    for phrase in [
+        format!("asked for a solid fraction of {:.3}, reached 0.", 1e-4 * volume),
+        format!("which `solid_fraction` counts, {:.3} and 0.", 1e-4 * around),
+    ] {
+        assert!(message.contains(&phrase), "no `{phrase}` in\n{message}");
+    }
+}
+
+#[test]
 fn rain_stands_above_its_region_and_is_loose() {
     let scene = filled(&format!(
         "{{ region = {BOX}, solid_fraction = 0.6, radius = 0.06, method = \"rain\" }}\nvelocity = [0, 0, -2]"

@@ -91,6 +91,24 @@ fn orientation_and_radius_are_those_of_the_section() {
 }
 
 #[test]
+fn orientations_of_snapshots_are_those_of_the_drawn_shape() {
+    // Neither the axes of the box nor those of the rotated shape are in the order of its principal axes.
+    let keys = "kind = \"polyhedron\"\nbox = [4, 2, 1]\nrounding = 0.2\nrotate = { axis = [0, 1, 0], angle = \"90 deg\" }";
+    let turned =
+        "orientation = { axis = [1, 2, -2], angle = \"40 deg\" }\n[grains.dust]\nmaterial = \"glass\"\nat = [[0, 0, 50]]\nradius = 1";
+    let scene = stones_in(Path::new(""), keys, turned).expect("a sound scene");
+    let grains = Simulation::new(scene.world, scene.settings).expect("a sound world").snapshot();
+    let expected = DQuat::from_axis_angle(DVec3::new(1.0, 2.0, -2.0) / 3.0, 40f64.to_radians());
+    let found = grains.drawn_orientation();
+    for (k, &[w, x, y, z]) in found.iter().enumerate() {
+        let of_grain = if grains.shape[k] > 0 { expected } else { DQuat::IDENTITY };
+        let apart = DQuat::from_xyzw(x, y, z, w).angle_between(of_grain);
+        assert!(apart < 1e-7, "{k}: {apart} rad");
+    }
+    assert!(found.len() == 3 && grains.orientation[1] != found[1], "{found:?}");
+}
+
+#[test]
 fn each_source_gives_a_sound_shape() {
     let sources = [
         ("tetrahedron = 2\nrounding = 0.1", 4),
@@ -157,7 +175,9 @@ fn several_meshes_are_one_grain_of_several_parts() {
     let none = stones_in(folder.path(), "kind = \"polyhedron\"\nparts = []\nrounding = 0.1", "")
         .expect_err("no parts")
         .plain();
-    assert!(none.contains("a shape of 0 parts") && none.contains("1 to 64"), "{none}");
+    for phrase in ["a shape of 0 parts", "1 to 64", "help: list the meshes of the parts, as in parts ="] {
+        assert!(none.contains(phrase), "no `{phrase}` in\n{none}");
+    }
 }
 
 #[test]
@@ -280,6 +300,15 @@ fn impossible_polyhedra_are_refused_with_place_and_remedy() {
             "",
             &["a capsule of length 2 and radius 1", "above 2"],
         ),
+        (
+            "capsule = { radius = 1, length = 30000 }",
+            "",
+            &[
+                "a capsule of length 30000 and radius 1",
+                "accepted: at most 20000",
+                "help: write a smaller length, or a larger radius",
+            ],
+        ),
         ("capsule = { radius = 1, length = 4 }\nrounding = 1", "", &["is its radius"]),
         (
             "tablet = { radius = 1, band = 1, cap = 2 }\nrounding = 0.1",
@@ -351,10 +380,50 @@ fn what_polyhedra_do_not_go_with_is_shown_at_its_key() {
     let message = explained(&scene, &refusal);
     for phrase in [
         "specific_wear_rate = 1e-13",
-        "polyhedral grains do not go with walls that wear",
-        "help: leave specific_wear_rate out",
+        "wall floor: wear does not go with polyhedral grains yet",
+        "help: leave specific_wear_rate, or wear_coefficient and hardness, out",
     ] {
         assert!(message.contains(phrase), "no `{phrase}` in\n{message}");
+    }
+}
+
+#[test]
+fn a_wall_that_polyhedra_do_not_go_with_is_the_one_that_is_shown() {
+    let keys = "kind = \"polyhedron\"\nbox = [4, 2, 1]\nrounding = 0.2";
+    let floor = "[wall.floor]\nmaterial = \"glass\"\nplane = { point = [0, 0, -50], normal = [0, 0, 1] }";
+    let tube = "[wall.tube]\nmaterial = \"glass\"\ncylinder = { from = [0, 0, -60], to = [0, 0, 160], radius = 60, caps = [";
+    let cases: [(&str, &[&str]); 3] = [
+        (
+            "\"from\"] }",
+            &[
+                "scene.toml:",
+                "cylinder = { from",
+                "wall tube: it is open",
+                "help: close both ends of the cylinder or cone with caps",
+            ],
+        ),
+        (
+            "\"from\", \"to\"] }\nsurface_velocity = [0, 0, 1]",
+            &["surface_velocity = [0, 0, 1]", "wall tube: its surface velocity"],
+        ),
+        (
+            "\"from\", \"to\"] }\n[grains.beside]\nmaterial = \"glass\"\nshape = \"stone\"\nat = [[99, 0, 0]]",
+            &[
+                "cylinder = { from",
+                "wall tube: polyhedral grain 0 at",
+                "help: move the grain or the wall",
+            ],
+        ),
+    ];
+    for (rest, phrases) in cases {
+        let scene = stones_in(Path::new(""), keys, &format!("{floor}\n{tube}{rest}")).unwrap_or_else(|found| panic!("{found}"));
+        let refusal = Simulation::new(scene.world.clone(), scene.settings.clone())
+            .map(|_| ())
+            .expect_err(rest);
+        let message = scene.source.explain(&refusal).expect("a place").plain();
+        for phrase in phrases {
+            assert!(message.contains(phrase), "no `{phrase}` in\n{message}");
+        }
     }
 }
 
@@ -604,6 +673,68 @@ fn fixed_polyhedra_and_blocks_form_one_body_that_rests() {
             assert!((now[2] - then[2] - way).abs() < 1e-9, "{now:?} {then:?} in gravity {gravity:?}");
         }
     }
+}
+
+/// A scene of two stones, a third one that comes late, and a ball, with these keys of the stones and these stages.
+fn staged(keys: &str, stages: &[&str]) -> Result<Scene, Diagnostics> {
+    let stage = |(k, actions): (usize, &&str)| format!("[[stage]]\nname = \"{k}\"\nuntil = \"duration 0.1 s\"\n{actions}\n");
+    let stages: String = stages.iter().enumerate().map(stage).collect();
+    let late = "[grains.late]\nmaterial = \"glass\"\nshape = \"stone\"\nat = [[20, 0, 1]]";
+    let ball = "[grains.ball]\nmaterial = \"glass\"\nradius = 1\nat = [[40, 0, 0]]";
+    let shape = "kind = \"polyhedron\"\nbox = [4, 2, 1]\nrounding = 0.2";
+    stones_in(Path::new(""), shape, &format!("{keys}\n{late}\n{ball}\n{stages}"))
+}
+
+#[test]
+fn stages_add_polyhedra_and_set_them_free() {
+    let scene = staged("", &["", "add = [\"grains.late\"]"]).unwrap_or_else(|found| panic!("{found}"));
+    assert_eq!((&scene.plan.reserve.shape[..], scene.world.grains.len()), (&[1][..], 3));
+    let mut simulation = Simulation::new(scene.world, scene.settings).expect("a sound world");
+    simulation.insert(&scene.plan.reserve).expect("it was announced");
+    simulation.advance(10).expect("sound steps");
+    assert_eq!(simulation.polyhedra().len(), 3);
+    staged("fixed = true", &["", "set.grains.stones.fixed = false"]).unwrap_or_else(|found| panic!("{found}"));
+    let held_for_a_time = ["set.grains.stones.fixed = true", "set.grains.stones.fixed = false"];
+    staged("", &held_for_a_time).unwrap_or_else(|found| panic!("{found}"));
+}
+
+#[test]
+fn no_group_is_disabled_beside_polyhedra_and_one_error_says_so() {
+    for group in ["stones", "ball"] {
+        let stages = [true, false].map(|is_disabled| format!("set.grains.{group}.disabled = {is_disabled}"));
+        let found = staged("", &stages.each_ref().map(String::as_str)).expect_err(group);
+        let message = found.plain();
+        assert_eq!(found.list().len(), 1, "{message}");
+        for phrase in [
+            format!("stage 0: grains {group}: no group can be disabled in a world with polyhedral grains yet"),
+            "help: remove the grains".to_owned(),
+        ] {
+            assert!(message.contains(&phrase), "no `{phrase}` in\n{message}");
+        }
+    }
+}
+
+#[test]
+fn a_wrong_shape_is_one_error_wherever_it_is_used() {
+    let section = "[grains.bed]\nmaterial = \"glass\"\nshape = \"die\"\nfill = { region = { box = { min = [0, 0, 0], max = [0.2, 0.2, 0.2] } }, count = 9 }";
+    let rest = "[probe.first]\nposition = 3\n[probe.middle]\ngroup_center = \"bed\"";
+    for (shape, error) in [
+        ("kind = \"polyhedron\"\nbox = [16, 16, 16]\nunit = \"mm\"", "`rounding` is missing"),
+        ("spheres = []\nunit = \"mm\"", "a shape of 0 spheres"),
+    ] {
+        let text = format!("{GLASS}[shape.die]\n{shape}\n{section}\n{rest}\n");
+        let found = load_text(&text, Path::new("scene.toml"), &[]).expect_err(error);
+        let message = found.plain();
+        assert!(found.list().len() == 1 && message.contains(error), "{message}");
+    }
+}
+
+#[test]
+fn ids_of_bodies_are_for_bodies() {
+    let output = |field: &str| staged(&format!("[output]\nfields = [\"{field}\"]"), &[]);
+    let message = output("body").expect_err("no bodies").plain();
+    assert!(message.contains("\"body\" is for scenes with clumps"), "{message}");
+    output("orientation").unwrap_or_else(|found| panic!("{found}"));
 }
 
 #[test]

@@ -314,7 +314,7 @@ fn touch(scene: Scene, dice: &mut ChaCha12Rng) {
     }
 
     // More contacts than there is room for are an error of the step.
-    let are_too_many = |message: &str| message.contains("contacts, at most 32 are possible; simplify the shapes");
+    let are_too_many = |message: &str| message.contains("contacts, and at most 32 are possible; use");
     let mut simulation = match Simulation::new(world, settings) {
         Ok(simulation) => simulation,
         Err(refusal) => {

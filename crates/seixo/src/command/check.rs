@@ -25,7 +25,8 @@ Examples:
   seixo check silo.toml --set \"grains.bed.fill.count=1000000\" --json
 
 Exit code 0 if the scene can be run, 1 if its first steps fail, 2 if it is wrong.
-The estimated time comes from half a second of steps that are thrown away.")]
+The estimated time comes from half a second of steps that are thrown away. It is the
+least time if grains hardly touch in these steps, or enter later.")]
 pub struct CheckArguments {
     /// Scene file, such as silo.toml
     scene: PathBuf,
@@ -41,6 +42,9 @@ pub struct CheckArguments {
 
 /// Wall time of the trial for the estimate \[s\].
 const TRIAL: f64 = 0.5;
+
+/// Contacts per grain below which no bed carries itself, each counted once: steps take longer once grains lie on each other.
+const CONTACTS_OF_BED: f64 = 1.0;
 
 /// Largest number of trial steps between two looks at the clock: enough for a GPU, which runs steps in batches.
 const MAX_AT_ONCE: u64 = 256;
@@ -83,7 +87,11 @@ struct Findings {
     precision: &'static str,
     threads: usize,
     particle_steps_per_second: Option<f64>,
+    /// Contacts with grains and walls per grain after the first steps.
+    contacts_per_grain: Option<f64>,
     estimated_time: Option<f64>,
+    /// Whether the run takes this time at least, as grains will touch more, or more will enter.
+    time_is_lower_bound: bool,
     /// Passes of a time step, if they are asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     passes: Vec<Pass>,
@@ -193,7 +201,11 @@ fn examine(scene: Scene, file: &Path, with_passes: bool) -> Result<Findings, Run
         )),
         Ok(_) => {}
     }
-    let speed = tried.ok();
+    let tried = tried.ok();
+    let speed = tried.as_ref().map(|trial| trial.speed);
+    let entering_later = crate::run::entering_later(&scene).map(|number| number.round() as u64);
+    let contacts_per_grain = tried.and_then(|trial| trial.contacts_per_grain);
+    let is_loose = fluids.is_empty() && contacts_per_grain.is_some_and(|contacts| contacts < CONTACTS_OF_BED);
     Ok(Findings {
         scene: file.to_owned(),
         title: scene.title.clone(),
@@ -218,13 +230,15 @@ fn examine(scene: Scene, file: &Path, with_passes: bool) -> Result<Findings, Run
         steps,
         deepest_overlap: deepest_overlap(&world),
         memory,
-        entering_later: crate::run::entering_later(&scene).map(|number| number.round() as u64),
+        entering_later,
         output: crate::run::expected_output(&scene, world.grains.len(), step.value),
         free: folder::free_space(&Disk, &folder::of_scene(file))?,
         device: simulation.device_name(),
         precision: simulation.precision().name(),
         threads: simulation.threads(),
         particle_steps_per_second: speed,
+        contacts_per_grain,
+        time_is_lower_bound: is_loose || entering_later != [0; 2],
         estimated_time: speed
             .map(|speed| steps as f64 * (world.grains.len() + simulation.fluid_particles()) as f64 / speed)
             .filter(|time| time.is_finite()),
@@ -294,8 +308,16 @@ fn described_of_fluid(inlet: &FluidInlet, fluids: &Fluids, until: f64) -> String
     )
 }
 
-/// Measures the particle-steps per second of the first steps.
-fn trial(simulation: &mut Simulation, most: u64) -> Result<f64, seixo_engine::StepError> {
+/// What the first steps show.
+struct Trial {
+    /// Particle-steps per second.
+    speed: f64,
+    /// Contacts with grains and walls per grain after them; `None` without grains.
+    contacts_per_grain: Option<f64>,
+}
+
+/// Measures the first steps.
+fn trial(simulation: &mut Simulation, most: u64) -> Result<Trial, seixo_engine::StepError> {
     // A GPU compiles its kernels at their first use.
     if most > 1 {
         simulation.advance(1)?;
@@ -306,7 +328,13 @@ fn trial(simulation: &mut Simulation, most: u64) -> Result<f64, seixo_engine::St
         particle_steps += steps as f64 * (simulation.len() + simulation.fluid_particles()) as f64;
         steps = (2 * steps).min(MAX_AT_ONCE).min(most - simulation.steps());
     }
-    Ok(particle_steps / clock.elapsed().as_secs_f64())
+    let speed = particle_steps / clock.elapsed().as_secs_f64();
+    simulation.observe()?;
+    let grains = simulation.len();
+    Ok(Trial {
+        speed,
+        contacts_per_grain: (grains > 0).then(|| simulation.contacts() as f64 / grains as f64),
+    })
 }
 
 impl Findings {
@@ -472,8 +500,16 @@ impl Findings {
             };
             return format!("unknown, because {reason}");
         };
+        let (about, more) = match self.contacts_per_grain {
+            _ if !self.time_is_lower_bound => ("about", "later contacts add to it".to_owned()),
+            Some(contacts) if self.fluids.is_empty() && contacts < CONTACTS_OF_BED => (
+                "at least",
+                format!("a grain has {contacts:.2} contacts there, and each that comes adds to it"),
+            ),
+            _ => ("at least", "what enters later adds to it".to_owned()),
+        };
         format!(
-            "about {} on {}, at the {} particle-steps/s of the first steps; later contacts add to it",
+            "{about} {} on {}, at the {} particle-steps/s of the first steps; {more}",
             terminal::duration(time),
             terminal::place(&self.device, self.precision, self.threads),
             terminal::scaled(speed, ""),

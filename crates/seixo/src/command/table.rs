@@ -12,8 +12,8 @@ use std::path::PathBuf;
 /// Write the grains or the fluid particles of a frame as a text table (CSV)
 ///
 /// Each line has the id, the center, the radius and the fields of a particle, in SI units. For fluid particles the radius is half their spacing. A
-/// table of grains can be the `file` of [grains.NAME] in another scene, which reads velocity, angular_velocity, material, mass, temperature and
-/// film_thickness. Clumps cannot be read back.
+/// table of grains can be the `file` of [grains.NAME] in another scene, which reads velocity, angular_velocity, orientation, material, mass,
+/// temperature and film_thickness. Clumps cannot be read back.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

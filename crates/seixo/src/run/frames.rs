@@ -228,11 +228,12 @@ fn shown_columns(fields: &[Field]) -> GrainColumns {
         body: is_shown(Field::Body),
         mass: is_shown(Field::Mass),
         volume: is_shown(Field::Volume),
-        shape: false,
+        // Orientations are those of the shapes as they were drawn.
+        shape: is_shown(Field::Orientation),
         material: is_shown(Field::Material),
         group: is_shown(Field::Group),
         coordination: is_shown(Field::Coordination),
-        orientation: false,
+        orientation: is_shown(Field::Orientation),
     }
 }
 

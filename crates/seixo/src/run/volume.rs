@@ -1,7 +1,7 @@
 //! Estimate of the size of the output.
 
 use seixo_analysis::ShapeSurface;
-use seixo_engine::world::Fluids;
+use seixo_engine::world::{Fluids, PolyhedralShape};
 use seixo_files::vtk::{Encoding, Field};
 use seixo_scene::{Probe, Scene};
 
@@ -22,12 +22,14 @@ pub fn expected_output(scene: &Scene, grains: usize, time_step: f64) -> u64 {
     let [grains_later, particles_later] = entering_later(scene);
     let grains = grains as f64 + grains_later;
     let times = |every: f64| (scene.run.until / every.max(time_step)).floor() + 1.0;
-    let wide = [Field::Velocity, Field::AngularVelocity, Field::Force, Field::Torque];
-    let vectors = scene.output.fields.iter().filter(|field| wide.contains(field)).count() as f64;
-    // Compression: positions hardly shrink, single-precision vectors a little, whole numbers almost vanish; base64 adds a third.
-    let compressed = 4.0 / 3.0 * (22.0 + 10.0 * vectors);
-    // Positions, radii, ids and two indices of vertices; vectors in single precision, and other fields in double.
-    let raw = 52.0 + 12.0 * vectors + 8.0 * (scene.output.fields.len() as f64 - vectors);
+    let count = |wanted: &[Field]| scene.output.fields.iter().filter(|field| wanted.contains(field)).count() as f64;
+    let vectors = count(&[Field::Velocity, Field::AngularVelocity, Field::Force, Field::Torque]);
+    let rotations = count(&[Field::Orientation]);
+    let others = scene.output.fields.len() as f64 - vectors - rotations;
+    // Compression: positions hardly shrink, single-precision numbers a little, whole numbers almost vanish; base64 adds a third.
+    let compressed = 4.0 / 3.0 * (22.0 + 10.0 * vectors + 14.0 * rotations);
+    // Positions, radii, ids and two indices of vertices; vectors and rotations in single precision, and other fields in double.
+    let raw = 52.0 + 12.0 * vectors + 16.0 * rotations + 8.0 * others;
     let of_grain = match scene.output.encoding {
         Encoding::Compressed => compressed,
         Encoding::Raw => raw,
@@ -53,14 +55,40 @@ pub fn expected_output(scene: &Scene, grains: usize, time_step: f64) -> u64 {
         Encoding::Raw => 68.0,
     };
     // Half a vertex to three vertices for each triangle of a body.
-    // The simulation may have taken the grains by now. So each counts with the mean of the shapes.
-    let shapes = &scene.world.shapes;
-    let of_shapes: usize = shapes.iter().map(|shape| ShapeSurface::of(shape).triangles.len()).sum();
-    let triangles = scene.outlines.triangles() as f64 + grains * of_shapes as f64 / shapes.len().max(1) as f64;
-    let frame = frame + contacts + points + bonds + particles * of_particle + vertices * 90.0 + triangles * 90.0;
+    let triangles = scene.outlines.triangles() as f64;
+    let polyhedra = grains * share_of_polyhedra(scene);
+    let of_polyhedra = polyhedra * bytes_of_polyhedron(&scene.world.shapes, scene.output.encoding);
+    let frame = frame + contacts + points + bonds + particles * of_particle + vertices * 90.0 + triangles * 90.0 + of_polyhedra;
     // Statistics are four numbers for each column.
     let wide = |probe: &Probe| if probe.average.is_some() { 350.0 } else { 70.0 };
     let lines: f64 = scene.probes.iter().map(|probe| wide(probe) * times(probe.every)).sum();
-    let checkpoint = 300.0 * (grains + particles) + bonds;
+    // A die in a bed has some three partners, and histories of all contacts with each.
+    let checkpoint = 300.0 * (grains + particles) + 400.0 * polyhedra + bonds;
     (frame * times(scene.output.every) + 250.0 * times(scene.output.energies_every) + lines + 2.0 * checkpoint) as u64
+}
+
+/// Share of the grains that are polyhedral. The simulation may have taken the grains by now; then all count as such if the world has shapes.
+fn share_of_polyhedra(scene: &Scene) -> f64 {
+    let shape = &scene.world.grains.shape;
+    match (shape.len(), scene.world.shapes.len()) {
+        (_, 0) => 0.0,
+        (0, _) => 1.0,
+        (grains, _) => shape.iter().filter(|&&shape| shape > 0).count() as f64 / grains as f64,
+    }
+}
+
+/// Mean bytes of the surface of a polyhedral grain of one of these shapes in a frame.
+fn bytes_of_polyhedron(shapes: &[PolyhedralShape], encoding: Encoding) -> f64 {
+    let bytes = |shape: &PolyhedralShape| {
+        let surface = ShapeSurface::of(shape);
+        let [vertices, triangles] = [surface.position.len(), surface.triangles.len()].map(|count| count as f64);
+        match encoding {
+            // Indices, and ids and velocities, which the triangles of a grain share, almost vanish: frames of boxes, rocks, capsules and tablets have
+            // 26 to 28 bytes for each triangle.
+            Encoding::Compressed => 27.0 * triangles,
+            // A vertex has a position in double and a normal in single precision; a triangle has four indices, an id and a velocity.
+            Encoding::Raw => 36.0 * vertices + 48.0 * triangles,
+        }
+    };
+    shapes.iter().map(bytes).sum::<f64>() / shapes.len().max(1) as f64
 }

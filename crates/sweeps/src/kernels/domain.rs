@@ -4,16 +4,25 @@
 //! and member number. The coordinate records are position, velocity and angular velocity at half steps. The motion records are velocity and angular
 //! velocity for laws. Other columns, if any, are packed one by one.
 
-use super::neighbor_lists::{entry_of_origin, is_outside};
+use super::neighbor_lists::{FAR, entry_of_origin, is_outside, lower, put_corners, upper};
 use super::{HALTED, THREADS};
 use crate::bodies::{FREE, GHOST, REMOVED, ghost_of, is_ghost, is_owned};
 use crate::cells::cell_number;
 use crate::domain::{Block, is_in_block};
 use crate::entries::{IN_CONTACT_BIT, PLACE, TILE, contacts_in_row, first_entry, history_at};
 use crate::fluid::{WALL_BIT, is_suspended};
-use crate::layout::{Record, record, xyz};
+use crate::layout::{Record, last, load, record, xyz};
 use cubecl::prelude::*;
-use seixo_laws::Real;
+use seixo_laws::{Real, Vector3};
+
+/// Mark of [`find_for_others()`] for a grain that leaves this subdomain. The next bits are the marks of ghosts, one for each neighbor.
+pub const LEAVES: u32 = 1;
+
+/// Most neighbors for which [`find_for_others()`] has marks.
+pub const MOST_NEIGHBORS: usize = 31;
+
+/// Numbers of a block in [`find_for_others()`]: its lower and upper bounds, and the distances of its images.
+pub const BLOCK: usize = 9;
 
 /// Number of keys for removed grains, after those of cells and of the outside. They are spread because sorting is slow with many grains of one key.
 pub const REMOVED_KEYS: usize = 1024;
@@ -54,6 +63,64 @@ fn is_sought<C: Real>(position: Record<C>, member: u32, domain: &[C], block: &Bl
         }
     }
     is_kept
+}
+
+/// Marks the grains that this subdomain owns and that are inside the world: with [`LEAVES`] those outside the first block, which is that of this subdomain,
+/// and with bit k those that stay and are in block k, which is that of a neighbor with its halo. Also finds the box around all n grains, as
+/// [`super::neighbor_lists::bounds()`]. So all positions are read once.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn find_for_others<C: Real>(
+    position: &[Record<C>],
+    member: &[u32],
+    domain: &[C],
+    blocks: &[C],
+    marks: &mut [u32],
+    corners: &mut [Record<C>],
+    number_of_blocks: u32,
+    n: u32,
+) {
+    let far = C::new(FAR);
+    let mut low = Vector3::<C> { x: far, y: far, z: far };
+    let mut high = low.times(C::new(-1.0));
+    let mut inside = C::new(0.0);
+    let own = block_at::<C>(blocks, 0usize);
+    let mut i = ABSOLUTE_POS;
+    while i < n as usize {
+        let p = xyz::<C>(position[i]);
+        let mut mark = 0u32.runtime();
+        if !is_outside::<C>(&p, domain) {
+            low = lower::<C>(&low, &p);
+            high = upper::<C>(&high, &p);
+            inside += C::new(1.0);
+            if is_owned(member[i]) {
+                if is_in_block::<C>(&p, &own) {
+                    for k in 1u32..number_of_blocks {
+                        let block = block_at::<C>(blocks, k as usize);
+                        if is_in_block::<C>(&p, &block) {
+                            mark |= 1u32 << k;
+                        }
+                    }
+                } else {
+                    mark = LEAVES.runtime();
+                }
+            }
+        }
+        marks[i] = mark;
+        i += 65536usize;
+    }
+    put_corners::<C>(&low, &high, inside, corners);
+}
+
+/// The block with this number.
+#[cube]
+fn block_at<C: Real>(blocks: &[C], k: usize) -> Block<C> {
+    let first = k * BLOCK;
+    Block::<C> {
+        low: load::<C>(blocks, first),
+        high: load::<C>(blocks, first + 3usize),
+        length: load::<C>(blocks, first + 6usize),
+    }
 }
 
 /// Finds the same grains as [`find_within()`] without `beyond`, among m candidates, see [`crate::cells`]. With `in_cells`, a candidate is a cell with all
@@ -204,12 +271,22 @@ pub fn unpack<R: Real, C: Real>(
         }
         position[i] = coordinates[k];
         velocity[i] = motions[k * 4usize];
-        half_velocity[i] = motions[k * 4usize + 1usize];
+        half_velocity[i] = with_own_sum::<R>(motions[k * 4usize + 1usize], as_ghosts);
         if frictional {
-            spin[i] = motions[k * 4usize + 2usize];
-            half_spin[i] = motions[k * 4usize + 3usize];
+            spin[i] = with_own_sum::<R>(motions[k * 4usize + 2usize], as_ghosts);
+            half_spin[i] = with_own_sum::<R>(motions[k * 4usize + 3usize], as_ghosts);
         }
     }
+}
+
+/// A record whose last number sums powers of a grain, see [`super::step::grains()`]. A ghost has none: they are those of its original.
+#[cube]
+fn with_own_sum<R: Real>(received: Record<R>, #[comptime] as_ghost: bool) -> Record<R> {
+    let mut sum = last::<R>(received);
+    if as_ghost {
+        sum = R::new(0.0);
+    }
+    record::<R>(&xyz::<R>(received), sum)
 }
 
 /// Packs positions and motion of m grains: a record of coordinates, one of velocity and, with friction, one of angular velocity. The first word of

@@ -19,16 +19,16 @@ use seixo_laws::{Coordinate, Real, Vector3, larger, smaller, widened};
 pub const BOUNDS: usize = 256;
 
 /// A coordinate larger than all others.
-const FAR: f32 = 1.0e37;
+pub(super) const FAR: f32 = 1.0e37;
 
-/// Longest rows that the threads of a block sort together: a multiple of four times [`SORTERS`]. Ids and entries of a tile take 32 KiB of shared memory.
-const SORTED_TOGETHER: usize = 128;
+/// Tiles whose rows a block of [`sort_rows()`] sorts, and most threads that sort a row together.
+const SORTERS: usize = THREADS / TILE;
+
+/// Longest rows for which a thread of each row has room: a multiple of four. Ids and entries of a block take 32 KiB of shared memory.
+const SORTED_ALONE: usize = 16;
 
 /// Entries of a tile with such rows.
-const MOST_ENTRIES: u32 = (SORTED_TOGETHER * TILE) as u32;
-
-/// Threads that sort a row.
-const SORTERS: usize = THREADS / TILE;
+const ALONE: usize = SORTED_ALONE * TILE;
 
 /// Index of the flag that a grain exceeded the skin.
 const SKIN: usize = SKIN_EXCEEDED.trailing_zeros() as usize;
@@ -94,7 +94,7 @@ pub fn bounds_after_steps<C: Real>(even: &[Record<C>], odd: &[Record<C>], flags:
 
 /// Writes the box around the boxes of all threads of a block, and the sum of their numbers of grains.
 #[cube]
-fn put_corners<C: Real>(low: &Vector3<C>, high: &Vector3<C>, kept: C, corners: &mut [Record<C>]) {
+pub(super) fn put_corners<C: Real>(low: &Vector3<C>, high: &Vector3<C>, kept: C, corners: &mut [Record<C>]) {
     let unit = UNIT_POS as usize;
     let mut lows = Shared::<[Record<C>]>::new_slice(THREADS);
     let mut highs = Shared::<[Record<C>]>::new_slice(THREADS);
@@ -125,8 +125,9 @@ pub(super) fn is_outside<C: Real>(p: &Vector3<C>, domain: &[C]) -> bool {
     p.x < low.x || p.y < low.y || p.z < low.z || p.x > high.x || p.y > high.y || p.z > high.z
 }
 
+/// The lower bounds of two points along each axis.
 #[cube]
-fn lower<C: Real>(a: &Vector3<C>, b: &Vector3<C>) -> Vector3<C> {
+pub(super) fn lower<C: Real>(a: &Vector3<C>, b: &Vector3<C>) -> Vector3<C> {
     Vector3::<C> {
         x: smaller::<C>(a.x, b.x),
         y: smaller::<C>(a.y, b.y),
@@ -134,8 +135,9 @@ fn lower<C: Real>(a: &Vector3<C>, b: &Vector3<C>) -> Vector3<C> {
     }
 }
 
+/// The upper bounds of two points along each axis.
 #[cube]
-fn upper<C: Real>(a: &Vector3<C>, b: &Vector3<C>) -> Vector3<C> {
+pub(super) fn upper<C: Real>(a: &Vector3<C>, b: &Vector3<C>) -> Vector3<C> {
     Vector3::<C> {
         x: larger::<C>(a.x, b.x),
         y: larger::<C>(a.y, b.y),
@@ -209,7 +211,7 @@ pub fn reorder_motion<R: Real, C: Real>(
 }
 
 /// Puts groups, velocities between steps and, with `frictional`, angular velocities between steps into a new order, and stores the positions, which are
-/// in it already, as those of the list rebuild.
+/// in it already, as those of the list rebuild. With `marked`, member numbers too. With `indexed`, `place_of` gets the new index of each item.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn reorder_rest<R: Real, C: Real>(
@@ -218,12 +220,17 @@ pub fn reorder_rest<R: Real, C: Real>(
     half_velocity: &[Record<R>],
     half_spin: &[Record<R>],
     position: &[Record<C>],
+    member: &[u32],
     sorted_group: &mut [u32],
     sorted_half_velocity: &mut [Record<R>],
     sorted_half_spin: &mut [Record<R>],
     reference: &mut [Record<C>],
+    sorted_member: &mut [u32],
+    place_of: &mut [u32],
     n: u32,
     #[comptime] frictional: bool,
+    #[comptime] marked: bool,
+    #[comptime] indexed: bool,
 ) {
     let i = ABSOLUTE_POS;
     if i < n as usize {
@@ -233,6 +240,12 @@ pub fn reorder_rest<R: Real, C: Real>(
         reference[i] = position[i];
         if frictional {
             sorted_half_spin[i] = half_spin[old];
+        }
+        if marked {
+            sorted_member[i] = member[old];
+        }
+        if indexed {
+            place_of[old] = i as u32;
         }
     }
 }
@@ -497,96 +510,128 @@ pub fn sum_lengths(count: &[u32], sums: &mut [u32], n: u32) {
     }
 }
 
-/// Sorts all rows by the ids of neighbors. No id is in a row twice. Each block sorts one tile.
+/// Sorts all rows by the ids of neighbors. No id is in a row twice. There is a thread for each row.
 ///
 /// The place of an entry is the number of smaller ids in its row. Shared memory has the ids in the order of the tile, so threads that sort different rows
-/// read different banks, and the list is read and written in whole lines. All threads do the same work on rows of the same length. In a tile with a row
-/// that is too long for shared memory, each row is sorted in place by one thread.
+/// read different banks, and the list is read and written in whole lines. All threads do the same work on rows of the same length.
+///
+/// A thread sorts its row alone if all rows of its block are short. Otherwise two, four or eight threads sort a row, with as much more room for it, and
+/// the block sorts its tiles in as many rounds. In a tile with a row that is longer still, each row is sorted in place by one thread.
 #[cube(launch)]
 pub fn sort_rows(tile_first: &[u32], count: &[u32], list: &mut [u32], id: &[u32], n: u32) {
-    let mut ids = Shared::<[u32]>::new_slice(SORTED_TOGETHER * TILE);
-    let mut sorted = Shared::<[u32]>::new_slice(SORTED_TOGETHER * TILE);
-    let tile = CUBE_POS;
+    let mut ids = Shared::<[u32]>::new_slice(ALONE * SORTERS);
+    let mut sorted = Shared::<[u32]>::new_slice(ALONE * SORTERS);
     let row = UNIT_POS as usize % TILE;
-    let sorter = UNIT_POS as usize / TILE;
-    let i = tile * TILE + row;
-    let mut first = 0usize;
-    let mut length = 0usize;
-    // The same for all threads of a block.
-    let mut entries = 0u32;
-    if tile * TILE < n as usize {
-        entries = tile_first[tile + 1usize] - tile_first[tile];
-        first = tile_first[tile] as usize + row;
-        if i < n as usize {
-            length = count[i] as usize;
+    let team = UNIT_POS as usize / TILE;
+    let first_tile = CUBE_POS * SORTERS;
+    // The same for all threads of a block, as is what follows from it.
+    let mut widest = 0u32.runtime();
+    for k in 0..SORTERS {
+        let tile = first_tile + k;
+        if tile * TILE < n as usize {
+            widest = max(widest, tile_first[tile + 1usize] - tile_first[tile]);
         }
     }
-    let fits = entries <= MOST_ENTRIES;
-    if fits {
-        let mut s = sorter;
-        while s < length {
-            ids[s * TILE + row] = id[list[first + s * TILE] as usize];
-            s += SORTERS;
-        }
+    let mut sorters = 1usize.runtime();
+    while sorters < SORTERS && widest as usize > sorters * ALONE {
+        sorters *= 2usize;
     }
-    sync_cube();
-    if fits {
-        let mut s = sorter;
-        while s < length {
-            // Four entries for each id that is read. Those beyond the row have no place.
-            let second = s + SORTERS;
-            let third = second + SORTERS;
-            let fourth = third + SORTERS;
-            let one = ids[s * TILE + row];
-            let two = ids[second * TILE + row];
-            let three = ids[third * TILE + row];
-            let four = ids[fourth * TILE + row];
-            let mut below_one = 0u32;
-            let mut below_two = 0u32;
-            let mut below_three = 0u32;
-            let mut below_four = 0u32;
-            for k in 0..length {
-                let other = ids[k * TILE + row];
-                if other < one {
-                    below_one += 1u32;
-                }
-                if other < two {
-                    below_two += 1u32;
-                }
-                if other < three {
-                    below_three += 1u32;
-                }
-                if other < four {
-                    below_four += 1u32;
-                }
+    let room = sorters * ALONE;
+    let at_once = SORTERS / sorters;
+    let sorter = team % sorters;
+    let base = (team / sorters) * room + row;
+    for round in 0..sorters {
+        let tile = first_tile + round * at_once + team / sorters;
+        let i = tile * TILE + row;
+        let mut first = 0usize.runtime();
+        let mut length = 0usize.runtime();
+        let mut entries = 0u32.runtime();
+        if tile * TILE < n as usize {
+            entries = tile_first[tile + 1usize] - tile_first[tile];
+            first = tile_first[tile] as usize + row;
+            if i < n as usize {
+                length = count[i] as usize;
             }
-            sorted[below_one as usize * TILE + row] = list[first + s * TILE];
-            if second < length {
-                sorted[below_two as usize * TILE + row] = list[first + second * TILE];
-            }
-            if third < length {
-                sorted[below_three as usize * TILE + row] = list[first + third * TILE];
-            }
-            if fourth < length {
-                sorted[below_four as usize * TILE + row] = list[first + fourth * TILE];
-            }
-            s = fourth + SORTERS;
         }
-    }
-    sync_cube();
-    if fits {
-        let mut s = sorter;
-        while s < length {
-            list[first + s * TILE] = sorted[s * TILE + row];
-            s += SORTERS;
+        let fits = room >= entries as usize;
+        if fits {
+            let mut s = sorter;
+            while s < length {
+                // Four together, so that the reads of one do not wait for those of another. Behind the row, its last entry is read again.
+                let second = s + sorters;
+                let third = second + sorters;
+                let fourth = third + sorters;
+                let end = length - 1usize;
+                let one = id[list[first + s * TILE] as usize];
+                let two = id[list[first + min(second, end) * TILE] as usize];
+                let three = id[list[first + min(third, end) * TILE] as usize];
+                let four = id[list[first + min(fourth, end) * TILE] as usize];
+                ids[base + s * TILE] = one;
+                ids[base + second * TILE] = two;
+                ids[base + third * TILE] = three;
+                ids[base + fourth * TILE] = four;
+                s = fourth + sorters;
+            }
         }
-    } else if sorter == 0usize {
-        sort_by_id(first, length as u32, list, id);
+        sync_cube();
+        if fits {
+            let mut s = sorter;
+            while s < length {
+                // Four entries for each id that is read. Those beyond the row have no place.
+                let second = s + sorters;
+                let third = second + sorters;
+                let fourth = third + sorters;
+                let one = ids[base + s * TILE];
+                let two = ids[base + second * TILE];
+                let three = ids[base + third * TILE];
+                let four = ids[base + fourth * TILE];
+                let mut below_one = 0u32;
+                let mut below_two = 0u32;
+                let mut below_three = 0u32;
+                let mut below_four = 0u32;
+                for k in 0..length {
+                    let other = ids[base + k * TILE];
+                    if other < one {
+                        below_one += 1u32;
+                    }
+                    if other < two {
+                        below_two += 1u32;
+                    }
+                    if other < three {
+                        below_three += 1u32;
+                    }
+                    if other < four {
+                        below_four += 1u32;
+                    }
+                }
+                sorted[base + below_one as usize * TILE] = list[first + s * TILE];
+                if second < length {
+                    sorted[base + below_two as usize * TILE] = list[first + second * TILE];
+                }
+                if third < length {
+                    sorted[base + below_three as usize * TILE] = list[first + third * TILE];
+                }
+                if fourth < length {
+                    sorted[base + below_four as usize * TILE] = list[first + fourth * TILE];
+                }
+                s = fourth + sorters;
+            }
+        }
+        sync_cube();
+        if fits {
+            let mut s = sorter;
+            while s < length {
+                list[first + s * TILE] = sorted[base + s * TILE];
+                s += sorters;
+            }
+        } else if sorter == 0usize {
+            sort_by_id(first, length as u32, list, id);
+        }
     }
 }
 
-/// Number of wall elements near every grain or, with `fill`, the elements, in rows that start at `row`. Grains of bodies with prescribed motion have
-/// none.
+/// Number of wall elements near each of n grains. Grains of bodies with prescribed motion have none. With `fill`, writes the elements instead, in rows that
+/// start at `row`, for the n grains at the indices `place`, which have some.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn wall_rows<C: Real>(
@@ -598,6 +643,7 @@ pub fn wall_rows<C: Real>(
     cell_first: &[u32],
     cell_list: &[u32],
     row: &[u32],
+    place: &[u32],
     member: &[u32],
     touching: &[u32],
     is_held: &[u32],
@@ -608,14 +654,15 @@ pub fn wall_rows<C: Real>(
     #[comptime] fill: bool,
     #[comptime] carries: bool,
 ) {
-    let i = ABSOLUTE_POS;
+    let mut i = ABSOLUTE_POS;
     if i < n as usize {
         let mut at = 0usize;
         if fill {
+            i = place[i] as usize;
             at = row[i] as usize;
         }
         let mut is_free = true;
-        if carries {
+        if comptime!(carries && !fill) {
             if is_ghost(member[i]) {
                 // Another subdomain owns it.
                 is_free = false;
@@ -647,8 +694,9 @@ pub fn wall_rows<C: Real>(
     }
 }
 
-/// Copies the histories of wall contacts from the old list to the new. They are zero for a new element, and for a new grain, whose old index is
-/// `known` or above. A grain that was wrapped at a periodic side is near another image of the element, which gets the history.
+/// Copies the histories of wall contacts from the old list to the new, for the n grains near walls, whose indices are `place`. They are zero for a new
+/// element, and for a new grain, whose old index is `known` or above. A grain that was wrapped at a periodic side is near another image of the element,
+/// which gets the history.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn carry_wall_histories<R: Real, C: Real>(
@@ -656,6 +704,7 @@ pub fn carry_wall_histories<R: Real, C: Real>(
     list: &[u32],
     elements: &[C],
     history: &mut [R],
+    place: &[u32],
     old_of: &[u32],
     old_row: &[u32],
     old_list: &[u32],
@@ -664,8 +713,8 @@ pub fn carry_wall_histories<R: Real, C: Real>(
     n: u32,
     #[comptime] numbers: usize,
 ) {
-    let i = ABSOLUTE_POS;
-    if i < n as usize {
+    if ABSOLUTE_POS < n as usize {
+        let i = place[ABSOLUTE_POS] as usize;
         let mut from = 0usize;
         let mut to = 0usize;
         if old_of[i] < known {

@@ -25,9 +25,9 @@ pub fn most_collected(numbers: usize, bytes: usize) -> usize {
     COLLECTED / (size_of::<u32>() + numbers * bytes)
 }
 
-/// Packs the contacts of n grains, from the grain's entry of `start` on: the index of the other grain to `partner`, and the history to the buffers a to d
-/// and `rest`, see [`put_packed_number()`]. A block collects at most `most` contacts, and writes those beyond one by one. `list` has room for two more
-/// rows of a tile, as each entry is read before that before it is packed.
+/// Packs the contacts of n grains, from the grain's entry of `start` on: the index of the other grain to `partner` or, with `by_id`, its id; and the history to
+/// the buffers a to d and `rest`, see [`put_packed_number()`]. A block collects at most `most` contacts, and writes those beyond one by one. `list` has room
+/// for two more rows of a tile, as each entry is read before that before it is packed.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn pack_contacts<R: Real>(
@@ -35,6 +35,7 @@ pub fn pack_contacts<R: Real>(
     list: &[u32],
     history: &[R],
     start: &[u32],
+    id: &[u32],
     partner: &mut [u32],
     a: &mut [R],
     b: &mut [R],
@@ -45,6 +46,7 @@ pub fn pack_contacts<R: Real>(
     n: u32,
     #[comptime] numbers: usize,
     #[comptime] most: usize,
+    #[comptime] by_id: bool,
 ) {
     let mut partners = Shared::<[u32]>::new_slice(most);
     let mut collected = Shared::<[R]>::new_slice(comptime!(numbers * most));
@@ -75,15 +77,19 @@ pub fn pack_contacts<R: Real>(
             let word = ahead;
             ahead = list[entry + TILE];
             if word >> IN_CONTACT_BIT == 1u32 {
+                let mut name = word & PLACE;
+                if by_id {
+                    name = id[name as usize];
+                }
                 let place = at - first;
                 if place < most {
-                    partners[place] = word & PLACE;
+                    partners[place] = name;
                     #[unroll]
                     for number in 0..numbers {
                         collected[number * most + place] = history[history_at(entry, number, numbers)];
                     }
                 } else {
-                    partner[at] = word & PLACE;
+                    partner[at] = name;
                     #[unroll]
                     for number in 0..numbers {
                         let value = history[history_at(entry, number, numbers)];
@@ -128,7 +134,6 @@ pub fn carry_histories<R: Real>(
     rest: &[R],
     in_spare: u32,
     id: &[u32],
-    old_id: &[u32],
     known: u32,
     n: u32,
     #[comptime] numbers: usize,
@@ -137,7 +142,7 @@ pub fn carry_histories<R: Real>(
     let i = ABSOLUTE_POS;
     if i < n as usize {
         carry_history_of::<R>(
-            i, count[i], tile_first, list, history, old_of, start, partner, a, b, c, d, rest, in_spare, id, old_id, known, numbers, by_id,
+            i, count[i], tile_first, list, history, old_of, start, partner, a, b, c, d, rest, in_spare, id, known, numbers, by_id,
         );
     }
 }

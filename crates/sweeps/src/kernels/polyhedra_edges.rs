@@ -40,7 +40,7 @@ pub(super) fn list_edges<C: Real>(
     start_i: u32,
     start_j: u32,
     is_searched: bool,
-    poses: &[Record<C>],
+    planes: &[Record<C>],
     shapes: &[u32],
     words: &[u32],
     numbers: &[C],
@@ -78,7 +78,7 @@ pub(super) fn list_edges<C: Real>(
         for b in 0u32..EDGES_TOGETHER {
             let edge = from + b;
             if edge < shape.edges {
-                if is_near_edge::<C>(edge, side, pair, &shape, poses, words, numbers) {
+                if is_near_edge::<C>(edge, side, pair, &shape, planes, words, numbers) {
                     bits |= 1u32 << b;
                 }
             }

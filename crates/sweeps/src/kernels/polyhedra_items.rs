@@ -12,9 +12,12 @@ use cubecl::prelude::*;
 use seixo_laws::nearest::nearest_of_edges;
 use seixo_laws::{Real, Vector3};
 
-/// Records of a pair that is searched: orientation of i seen from j; center of i seen from j, and the bound; what leaves out the vertices of i, see
-/// [`plane_of_i()`], and those of j; scale of i, scale of j, largest distance of a contact, and length of rounding errors.
-pub(super) const POSE: usize = 5;
+/// Records of the pose of a pair: orientation of i seen from j; center of i seen from j, and the bound; scale of i, scale of j, largest distance of a
+/// contact, and length of rounding errors.
+pub(super) const POSE: usize = 3;
+
+/// Records of the support planes of a pair that is searched: what leaves out the vertices of i, see [`plane_of_i()`], and those of j.
+pub(super) const PLANES: usize = 2;
 
 /// An axis along which two grains may be apart: the normal of a face.
 #[derive(CubeType, Clone, Copy, Debug)]
@@ -73,7 +76,7 @@ pub(super) fn bound_of<C: Real>(pair: usize, poses: &[Record<C>]) -> C {
 /// Radius of the bounding sphere of a grain \[m\].
 #[cube]
 pub(super) fn scale_of<C: Real>(side: usize, pair: usize, poses: &[Record<C>]) -> C {
-    let numbers = poses[pair * POSE + 4usize];
+    let numbers = poses[pair * POSE + 2usize];
     let mut scale = numbers.extract(0usize);
     if side == 1usize {
         scale = numbers.extract(1usize);
@@ -160,14 +163,14 @@ pub(super) fn gap_over_face<C: Real>(face: u32, pair: usize, poses: &[Record<C>]
 
 /// Whether a vertex of one grain is not beyond the support plane of the other.
 #[cube]
-fn is_near<C: Real>(vertex: u32, side: usize, pair: usize, shape: &Shape, poses: &[Record<C>], numbers: &[C]) -> bool {
-    let plane = poses[pair * POSE + 2usize + side];
+fn is_near<C: Real>(vertex: u32, side: usize, pair: usize, shape: &Shape, planes: &[Record<C>], numbers: &[C]) -> bool {
+    let plane = planes[pair * PLANES + side];
     load::<C>(numbers, shape.vertices_at + vertex as usize * 3usize).dot(&xyz::<C>(plane)) < last::<C>(plane)
 }
 
 /// Whether the vertex of an item of a pair is not beyond the support plane of the other grain. Those of i come first, then those of j.
 #[cube]
-pub(super) fn is_near_vertex<C: Real>(item: u32, pair: usize, poses: &[Record<C>], shapes: &[u32], words: &[u32], numbers: &[C]) -> bool {
+pub(super) fn is_near_vertex<C: Real>(item: u32, pair: usize, planes: &[Record<C>], shapes: &[u32], words: &[u32], numbers: &[C]) -> bool {
     let of_i = shape_at(words, shapes[pair * 2usize]).vertices;
     let mut side = 0usize.runtime();
     let mut vertex = item;
@@ -176,7 +179,7 @@ pub(super) fn is_near_vertex<C: Real>(item: u32, pair: usize, poses: &[Record<C>
         vertex = item - of_i;
     }
     let shape = shape_at(words, shapes[pair * 2usize + side]);
-    is_near::<C>(vertex, side, pair, &shape, poses, numbers)
+    is_near::<C>(vertex, side, pair, &shape, planes, numbers)
 }
 
 /// Whether an edge of one grain is not beyond the support plane of the other.
@@ -186,12 +189,12 @@ pub(super) fn is_near_edge<C: Real>(
     side: usize,
     pair: usize,
     shape: &Shape,
-    poses: &[Record<C>],
+    planes: &[Record<C>],
     words: &[u32],
     numbers: &[C],
 ) -> bool {
-    let first = is_near::<C>(end_of_edge(shape, words, edge, 0u32), side, pair, shape, poses, numbers);
-    let second = is_near::<C>(end_of_edge(shape, words, edge, 1u32), side, pair, shape, poses, numbers);
+    let first = is_near::<C>(end_of_edge(shape, words, edge, 0u32), side, pair, shape, planes, numbers);
+    let second = is_near::<C>(end_of_edge(shape, words, edge, 1u32), side, pair, shape, planes, numbers);
     first || second
 }
 
@@ -275,7 +278,7 @@ pub(super) fn nearest_to_part<C: Real>(
         if height_over_part::<C>(&corner.place, &of_shape, words, numbers, corner.scale) < bound_of::<C>(pair, poses) {
             let there = nearest_on_part::<C>(&corner.place, &of_shape, &shape, words, numbers, corner.scale);
             let feature = feature_pair::<C>(&corner.place, &there);
-            let sizes = poses[pair * POSE + 4usize];
+            let sizes = poses[pair * POSE + 2usize];
             let reach = sizes.extract(2usize);
             square = feature.square;
             if corner.is_of_j {
@@ -357,7 +360,7 @@ pub(super) fn nearest_of_edge_pair<C: Real>(
     let mut gap = Vector3::<C>::zero();
     if nearest.square >= C::new(0.0) {
         let feature = feature_pair::<C>(&nearest.on_e, &nearest.on_f);
-        let sizes = poses[pair * POSE + 4usize];
+        let sizes = poses[pair * POSE + 2usize];
         let reach = sizes.extract(2usize);
         square = feature.square;
         gap = feature.gap.plus(&Vector3::<C>::zero());

@@ -211,7 +211,7 @@ pub fn find_near_contacts<R: Coordinate<R>, C: Coordinate<R>>(
             let at = unit * POSE;
             poses[at] = record_of::<C>(&view.orientation);
             poses[at + 1usize] = record::<C>(&view.center, bound_of_contacts::<C, R>(&pair, &sizes));
-            poses[at + 4usize] = four_numbers::<C>(pair.i.scale, pair.j.scale, sizes.reach, sizes.nothing);
+            poses[at + 2usize] = four_numbers::<C>(pair.i.scale, pair.j.scale, sizes.reach, sizes.nothing);
             shapes[unit * 2usize] = pair.i.shape;
             shapes[unit * 2usize + 1usize] = pair.j.shape;
         }

@@ -29,7 +29,9 @@ use super::polyhedra_candidates::{
     EDGES_LISTED, FOUND, LISTS, PAIRS, SEARCH_BLOCK, SEARCH_COUNTS, SIZES, compute_candidates, largest_size, number_items, pair_of_item,
 };
 use super::polyhedra_edges::{MARKS, list_edges, search_listed_edges};
-use super::polyhedra_items::{POSE, axis_of_face, bound_of, frame_of, gap_over_face, is_near_vertex, outer_faces, plane_of_i, plane_of_j};
+use super::polyhedra_items::{
+    PLANES, POSE, axis_of_face, bound_of, frame_of, gap_over_face, is_near_vertex, outer_faces, plane_of_i, plane_of_j,
+};
 use super::polyhedra_lists::PAIR_LOAD;
 use super::polyhedra_near::{KEPT, STAYS, are_kept, keep_pose, word_of_counts};
 use super::polyhedra_pairs::shape_pair;
@@ -142,6 +144,7 @@ fn farthest_face<C: Real>(
 fn search_vertices<C: Real>(
     is_searched: bool,
     poses: &[Record<C>],
+    planes: &[Record<C>],
     shapes: &[u32],
     words: &[u32],
     numbers: &[C],
@@ -171,7 +174,7 @@ fn search_vertices<C: Real>(
             let item = from + b * SEARCH_BLOCK + UNIT_POS;
             if item < all {
                 let pair = pair_of_item(item, first);
-                if is_near_vertex::<C>(item - first[pair], pair, poses, shapes, words, numbers) {
+                if is_near_vertex::<C>(item - first[pair], pair, planes, shapes, words, numbers) {
                     bits |= 1u32 << b;
                     passed += 1u32;
                 }
@@ -250,6 +253,7 @@ pub fn search_shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
 ) {
     let mut searched = Shared::<[u32]>::new_slice(SEARCH_PAIRS);
     let mut poses = Shared::<[Record<C>]>::new_slice(PAIRS * POSE);
+    let mut planes = Shared::<[Record<C>]>::new_slice(PAIRS * PLANES);
     let mut shapes = Shared::<[u32]>::new_slice(PAIRS * 2);
     let mut most = Shared::<[u32]>::new_slice(PAIRS * SIZES);
     let mut heights = Shared::<[C]>::new_slice(SEARCH_THREADS);
@@ -327,12 +331,10 @@ pub fn search_shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
                 poses[at + 1usize] = record::<C>(&view.center, bound + margin);
                 // Looser than the criteria of the kernel that finds contacts among these, by more than rounding errors.
                 let nothing = C::new(0.5) * far.sizes.nothing;
-                poses[at + 4usize] = four_numbers::<C>(pair.i.scale, pair.j.scale, bound, nothing);
+                poses[at + 2usize] = four_numbers::<C>(pair.i.scale, pair.j.scale, bound, nothing);
                 keep_pose::<C>(k, &view, margin, near_poses);
-                let of_i = plane_of_i::<C>(&far.approach.axis_j, high, unit, &poses);
-                let of_j = plane_of_j::<C>(&far.approach.axis_j, low, unit, &poses);
-                poses[at + 2usize] = of_i;
-                poses[at + 3usize] = of_j;
+                planes[unit * PLANES] = plane_of_i::<C>(&far.approach.axis_j, high, unit, &poses);
+                planes[unit * PLANES + 1usize] = plane_of_j::<C>(&far.approach.axis_j, low, unit, &poses);
                 gap = gap_of_planes::<C>(&far.approach, &far.extents);
                 looks = last::<R>(loads[k * PAIR_LOAD]) == R::new(0.0) || bound - gap > C::new(THICK) * bound;
                 shapes[unit * 2usize] = pair.i.shape;
@@ -351,12 +353,10 @@ pub fn search_shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
                     low = face.offset + farthest.gap;
                     high = face.offset;
                 }
-                let of_i = plane_of_i::<C>(&face.axis, high, unit, &poses);
-                let of_j = plane_of_j::<C>(&face.axis, low, unit, &poses);
-                poses[unit * POSE + 2usize] = of_i;
-                poses[unit * POSE + 3usize] = of_j;
+                planes[unit * PLANES] = plane_of_i::<C>(&face.axis, high, unit, &poses);
+                planes[unit * PLANES + 1usize] = plane_of_j::<C>(&face.axis, low, unit, &poses);
                 let k = indices[unit] as usize;
-                let limits = poses[unit * POSE + 4usize];
+                let limits = poses[unit * POSE + 2usize];
                 let contact_bound = limits.extract(2usize);
                 let allowed = farthest.gap - contact_bound;
                 let margin = bound_of::<C>(unit, &poses) - contact_bound;
@@ -386,6 +386,7 @@ pub fn search_shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
             search_vertices::<C>(
                 is_searched,
                 &poses,
+                &planes,
                 &shapes,
                 words,
                 numbers,
@@ -409,7 +410,7 @@ pub fn search_shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
                         start_i,
                         start_j,
                         is_searched,
-                        &poses,
+                        &planes,
                         &shapes,
                         words,
                         numbers,

@@ -2,8 +2,8 @@
 
 use super::{Approach, Extents};
 use crate::shape_features::{
-    EDGES, FEATURE_BITS, FEATURES, Frame, KIND_BIT, PairSizes, ShapePair, SlotPlaces, VERTEX_OF_I, VERTEX_OF_J, end_of_edges, feature_pair,
-    frame_of_i, key_of, seen, seen_from, square_between_boxes,
+    EDGES, FEATURE_BITS, FEATURES, Frame, KIND_BIT, PairSizes, ShapePair, VERTEX_OF_I, VERTEX_OF_J, end_of_edges, feature_pair, frame_of_i,
+    key_of, seen, seen_from, square_between_boxes,
 };
 use crate::shapes::{Part, Shape, edge_end, height_over_part, nearest_on_part, part_of, shape_at, vertex_of};
 use cubecl::prelude::*;
@@ -11,19 +11,18 @@ use seixo_laws::nearest::nearest_of_edges;
 use seixo_laws::{Coordinate, Real, Vector3, larger, smaller};
 
 /// What a search has found so far.
-#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Search<C: Real> {
     /// Squared distance of the features that give the direction so far \[m²\], see [`gives_direction()`]; negative before the first.
     pub least: C,
     /// Vector between these nearest points, from j to i, in the frame of j \[m\].
     pub nearest: Vector3<C>,
-    /// Contacts or near features so far, in the slots of the pair.
-    pub at: SlotPlaces,
+    /// Number of contacts or near features so far.
+    pub contacts: u32,
 }
 
 /// Whether features with at least this squared distance \[m²\] may touch, or be nearer than the nearest so far: only then are they computed. `bound` is
 /// the squared distance beyond which features have no overlap.
-#[cube]
 #[inline(always)]
 fn is_worth_computing<C: Real>(square: C, bound: C, least: C) -> bool {
     square < bound || least < C::new(0.0) || square < least
@@ -32,17 +31,15 @@ fn is_worth_computing<C: Real>(square: C, bound: C, least: C) -> bool {
 /// Whether features with this key and squared distance \[m²\] give the direction of a pair, rather than those so far, of which so many are listed. It is
 /// that of the nearest features that are listed, and of the one with the lower key among features equally near. So it depends on the poses of the two
 /// alone. As long as none is listed, the key is zero, and it is that of the nearest features.
-#[cube]
 #[inline(always)]
 fn gives_direction<C: Real>(key: u32, square: C, least: C, listed: u32) -> bool {
     let is_nearer = least < C::new(0.0) || square < least;
-    let is_alike = key != 0u32 || listed == 0u32;
-    let is_first = key != 0u32 && listed == 0u32;
+    let is_alike = key != 0 || listed == 0;
+    let is_first = key != 0 && listed == 0;
     is_first || (is_nearer && is_alike)
 }
 
 /// Remembers features as those that give the direction so far: their gap, from j to i in the frame of j \[m\], and its square.
-#[cube]
 #[inline(always)]
 fn note<C: Real>(gap: &Vector3<C>, square: C, search: &mut Search<C>) {
     search.least = square;
@@ -145,31 +142,28 @@ pub(crate) fn key_of_edges<C: Real>(
 }
 
 /// Writes the key of the next contact or near features, if there is a slot for it; a key of zero is that of none.
-#[cube]
 #[inline(always)]
 fn take<C: Real>(key: u32, first_slot: usize, slots: u32, keys: &mut [u32], search: &mut Search<C>) {
-    if key != 0u32 {
-        if search.at.contacts < slots {
-            keys[first_slot + search.at.contacts as usize] = key;
+    if key != 0 {
+        if search.contacts < slots {
+            keys[first_slot + search.contacts as usize] = key;
         }
-        search.at.contacts += 1u32;
+        search.contacts += 1;
     }
 }
 
 /// A search that has found nothing yet.
-#[cube]
 #[inline(always)]
 pub(super) fn nothing_found<C: Real>() -> Search<C> {
     Search::<C> {
         least: C::new(-1.0),
         nearest: Vector3::<C>::zero(),
-        at: SlotPlaces { old: 0u32, contacts: 0u32 },
+        contacts: 0,
     }
 }
 
 /// Adds a vertex and a convex part of the other grain to a search. `place` is that of the vertex in the frame of the other grain. A search for `near`
 /// features lists those nearer than the bound, whose square is given, and another one lists contacts.
-#[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
 fn add_vertex<C: Coordinate<R>, R: Real>(
@@ -187,13 +181,13 @@ fn add_vertex<C: Coordinate<R>, R: Real>(
     slots: u32,
     keys: &mut [u32],
     search: &mut Search<C>,
-    #[comptime] of_j: bool,
-    #[comptime] near: bool,
+    of_j: bool,
+    near: bool,
 ) {
     let of_part = part_of(other, words, part);
     let there = nearest_on_part::<C>(place, &of_part, other, words, numbers, scale_other);
     let feature = feature_pair::<C>(place, &there);
-    let mut key = 0u32.runtime();
+    let mut key = 0;
     if near {
         if feature.square < bound_square {
             if of_j {
@@ -217,7 +211,7 @@ fn add_vertex<C: Coordinate<R>, R: Real>(
             of_j,
         );
     }
-    if gives_direction::<C>(key, feature.square, search.least, search.at.contacts) {
+    if gives_direction::<C>(key, feature.square, search.least, search.contacts) {
         if of_j {
             let from_j = i_from_j.orientation.to_space(&feature.gap).times(C::new(-1.0));
             note::<C>(&from_j, feature.square, search);
@@ -229,7 +223,6 @@ fn add_vertex<C: Coordinate<R>, R: Real>(
 }
 
 /// Adds edge e of i, from `e1` to `e2` as seen from j, and edge f of j to a search, as [`add_vertex()`] does with a vertex.
-#[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
 fn add_edges<C: Coordinate<R>, R: Real>(
@@ -247,14 +240,14 @@ fn add_edges<C: Coordinate<R>, R: Real>(
     slots: u32,
     keys: &mut [u32],
     search: &mut Search<C>,
-    #[comptime] near: bool,
+    near: bool,
 ) {
-    let f1 = edge_end::<C>(shape_j, words, numbers, f, 0u32, scale_j);
-    let f2 = edge_end::<C>(shape_j, words, numbers, f, 1u32, scale_j);
+    let f1 = edge_end::<C>(shape_j, words, numbers, f, 0, scale_j);
+    let f2 = edge_end::<C>(shape_j, words, numbers, f, 1, scale_j);
     let nearest = nearest_of_edges::<C>(e1, e2, &f1, &f2);
     if nearest.square >= C::new(0.0) {
         let feature = feature_pair::<C>(&nearest.on_e, &nearest.on_f);
-        let mut key = 0u32.runtime();
+        let mut key = 0;
         if near {
             if feature.square < bound_square {
                 key = key_of(EDGES, e, f);
@@ -262,7 +255,7 @@ fn add_edges<C: Coordinate<R>, R: Real>(
         } else {
             key = key_of_edges::<C>(e, f, e1, e2, &f1, &f2, feature.square, sizes.reach, sizes.nothing);
         }
-        if gives_direction::<C>(key, feature.square, search.least, search.at.contacts) {
+        if gives_direction::<C>(key, feature.square, search.least, search.contacts) {
             note::<C>(&feature.gap, feature.square, search);
         }
         take::<C>(key, first_slot, slots, keys, search);
@@ -270,8 +263,8 @@ fn add_edges<C: Coordinate<R>, R: Real>(
     if near {
         // Parallel edges have no contact, but may have one after a rotation.
         if nearest.square < C::new(0.0) {
-            let mut key = 0u32.runtime();
-            for k in 0..4u32 {
+            let mut key = 0;
+            for k in 0..4 {
                 if end_of_edges::<C>(k, e1, e2, &f1, &f2).square < bound_square {
                     key = key_of(EDGES, e, f);
                 }
@@ -382,7 +375,6 @@ pub(super) fn search_among<C: Coordinate<R>, R: Real>(
 /// Searches the vertices of a grain for contacts with the convex parts of the other grain, in the ascending order of keys: those of j if they are `of_j`,
 /// otherwise those of i; or for `near` features, see [`super::search_pair()`]. Vertices `beyond` this place along a unit vector, both in the frame of their
 /// grain, are too far away \[m\].
-#[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
 fn search_vertices<C: Coordinate<R>, R: Real>(
@@ -401,15 +393,15 @@ fn search_vertices<C: Coordinate<R>, R: Real>(
     slots: u32,
     keys: &mut [u32],
     search: &mut Search<C>,
-    #[comptime] of_j: bool,
-    #[comptime] near: bool,
+    of_j: bool,
+    near: bool,
 ) {
-    let mut vertex = 0u32.runtime();
-    let mut part = 0u32.runtime();
+    let mut vertex = 0;
+    let mut part = 0;
     let mut goes_on = true;
     while goes_on {
-        let mut found_vertex = 0u32.runtime();
-        let mut found_part = 0u32.runtime();
+        let mut found_vertex = 0;
+        let mut found_part = 0;
         let mut place = Vector3::<C>::zero();
         let mut found = false;
         let mut looks = true;
@@ -429,18 +421,18 @@ fn search_vertices<C: Coordinate<R>, R: Real>(
                 found_part = part;
             }
             if of_j {
-                vertex += 1u32;
+                vertex += 1;
                 if vertex >= own.vertices {
-                    vertex = 0u32;
-                    part += 1u32;
+                    vertex = 0;
+                    part += 1;
                 }
                 goes_on = part < other.parts;
             } else {
-                part += 1u32;
+                part += 1;
                 // A vertex that is far away is so from all parts.
                 if part >= other.parts || !is_near {
-                    part = 0u32;
-                    vertex += 1u32;
+                    part = 0;
+                    vertex += 1;
                 }
                 goes_on = vertex < own.vertices;
             }
@@ -471,7 +463,6 @@ fn search_vertices<C: Coordinate<R>, R: Real>(
 
 /// Searches the features of a pair that are no farther apart than `limit` \[m\] along the axis of their approach, and writes the keys that it finds in
 /// ascending order, see [`super::search_pair()`].
-#[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
 pub(super) fn search_features<C: Coordinate<R>, R: Real>(
@@ -486,7 +477,7 @@ pub(super) fn search_features<C: Coordinate<R>, R: Real>(
     slots: u32,
     keys: &mut [u32],
     search: &mut Search<C>,
-    #[comptime] near: bool,
+    near: bool,
 ) {
     let shape_i = shape_at(words, pair.i.shape);
     let shape_j = shape_at(words, pair.j.shape);
@@ -496,7 +487,7 @@ pub(super) fn search_features<C: Coordinate<R>, R: Real>(
     let center_i = approach.center_i;
     let low_i = extents.low_i;
     let high_j = extents.high_j;
-    // All is seen from j, in one frame, because each takes registers of a GPU. Only faces of i under vertices of j are seen from i.
+    // All is seen from j, in one frame. Only faces of i under vertices of j are seen from i.
     let i_from_j = frame_of_i::<C, R>(pair);
     search_vertices::<C, R>(
         &shape_i,
@@ -538,29 +529,29 @@ pub(super) fn search_features<C: Coordinate<R>, R: Real>(
     );
     // Edges of j between the support planes, by their numbers modulo 32: most are not, and are passed for each edge of i without being read.
     let mut reached = 0u32;
-    if shape_i.edges > 0u32 {
-        for k in 0u32..shape_j.edges {
-            let f1 = edge_end::<C>(&shape_j, words, numbers, k, 0u32, scale_j);
-            let f2 = edge_end::<C>(&shape_j, words, numbers, k, 1u32, scale_j);
+    if shape_i.edges > 0 {
+        for k in 0..shape_j.edges {
+            let f1 = edge_end::<C>(&shape_j, words, numbers, k, 0, scale_j);
+            let f2 = edge_end::<C>(&shape_j, words, numbers, k, 1, scale_j);
             if center_i + low_i - larger::<C>(f1.dot(&approach.axis_j), f2.dot(&approach.axis_j)) < limit {
-                reached |= 1u32 << (k % 32u32);
+                reached |= 1u32 << (k % 32);
             }
         }
     }
-    let mut e = 0u32.runtime();
-    let mut f = 0u32.runtime();
+    let mut e = 0;
+    let mut f = 0;
     // The ends of edge e, as seen from j.
     let mut e1 = Vector3::<C>::zero();
     let mut e2 = Vector3::<C>::zero();
     while e < shape_i.edges {
-        let mut of_i = 0u32.runtime();
-        let mut of_j = 0u32.runtime();
+        let mut of_i = 0;
+        let mut of_j = 0;
         let mut found = false;
         let mut looks = true;
         while looks {
-            if f == 0u32 {
-                let first = edge_end::<C>(&shape_i, words, numbers, e, 0u32, scale_i);
-                let second = edge_end::<C>(&shape_i, words, numbers, e, 1u32, scale_i);
+            if f == 0 {
+                let first = edge_end::<C>(&shape_i, words, numbers, e, 0, scale_i);
+                let second = edge_end::<C>(&shape_i, words, numbers, e, 1, scale_i);
                 if center_i + smaller::<C>(first.dot(&approach.axis_i), second.dot(&approach.axis_i)) - high_j < limit {
                     e1 = seen::<C>(&first, &i_from_j);
                     e2 = seen::<C>(&second, &i_from_j);
@@ -569,19 +560,19 @@ pub(super) fn search_features<C: Coordinate<R>, R: Real>(
                 }
             }
             if f < shape_j.edges {
-                if (reached >> (f % 32u32)) & 1u32 == 1u32 {
-                    let f1 = edge_end::<C>(&shape_j, words, numbers, f, 0u32, scale_j);
-                    let f2 = edge_end::<C>(&shape_j, words, numbers, f, 1u32, scale_j);
+                if (reached >> (f % 32)) & 1 == 1 {
+                    let f1 = edge_end::<C>(&shape_j, words, numbers, f, 0, scale_j);
+                    let f2 = edge_end::<C>(&shape_j, words, numbers, f, 1, scale_j);
                     let square = square_between_boxes::<C>(&e1, &e2, &f1, &f2);
                     found = is_worth_computing::<C>(square, bound_square, search.least);
                     of_i = e;
                     of_j = f;
                 }
-                f += 1u32;
+                f += 1;
             }
             if f >= shape_j.edges {
-                f = 0u32;
-                e += 1u32;
+                f = 0;
+                e += 1;
             }
             looks = !found && e < shape_i.edges;
         }

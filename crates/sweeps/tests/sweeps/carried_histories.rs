@@ -37,7 +37,12 @@ proptest! {
     ) {
         let old_of: Vec<u32> = std::iter::once(0).chain(order).collect();
         let id: Vec<u32> = old_of.iter().map(|&old| 10 * old).collect();
-        let old_id: Vec<u32> = (0..GRAINS).map(|old| 10 * old).collect();
+        let (mut new, mut old) = (new, old);
+        if by_id {
+            // Rows are in the order of ids then, which grow with old indices.
+            old.sort_unstable();
+            new.sort_unstable_by_key(|&j| id[j as usize]);
+        }
         let flagged = |&j: &u32| if touched[j as usize] { j | IN_CONTACT } else { j };
         let old_list = row(&old.iter().map(flagged).collect::<Vec<u32>>());
         let mut old_history = vec![0.0; 3 * old_list.len()];
@@ -56,7 +61,7 @@ proptest! {
         let [a, b, c, d] = &mut spare_buffers;
         let in_contact = (0..old.len()).filter(|&s| touched[old[s] as usize]);
         for (at, s) in in_contact.enumerate() {
-            partner[at] = old[s];
+            partner[at] = if by_id { 10 * old[s] } else { old[s] };
             for k in 0..3 {
                 put_packed_number::<f64>(old_history[history_at(s * TILE, k, 3)], at, k, a, b, c, d, &mut rest, in_spare, 3);
             }
@@ -64,8 +69,7 @@ proptest! {
         let start = [0, contacts];
         let count = new.len() as u32;
         carry_history_of::<f64>(
-            0, count, &[0], &mut list, &mut history, &old_of, &start, &partner, a, b, c, d, &rest, in_spare, &id, &old_id, 1, 3,
-            by_id,
+            0, count, &[0], &mut list, &mut history, &old_of, &start, &partner, a, b, c, d, &rest, in_spare, &id, 1, 3, by_id,
         );
         for (s, &j) in new.iter().enumerate() {
             let before = old_of[j as usize];

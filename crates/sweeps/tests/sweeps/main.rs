@@ -11,3 +11,4 @@ mod shape_pairs;
 mod shape_pairs_on_gpu;
 mod shape_search_on_gpu;
 mod shape_search_over_steps;
+mod wall_lanes;

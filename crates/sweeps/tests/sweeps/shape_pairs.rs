@@ -4,9 +4,10 @@ use seixo_laws::contact::{Coefficients, ContactHistory, NormalLaw, PairOfMateria
 use seixo_laws::nearest::nearest_of_edges;
 use seixo_laws::rotation::{energy_of_rotation, rotated_freely};
 use seixo_laws::{Quaternion, Vector3};
+use seixo_sweeps::near_features::NearFeatures;
 use seixo_sweeps::pair::{Pair, depth_of, frictional_pair_contact};
-use seixo_sweeps::shape_pairs::{EDGES, PairLoad, PosedShape, ShapePair, VERTEX_OF_I, VERTEX_OF_J, key_of, shape_contacts};
-use seixo_sweeps::shape_search::find_contacts;
+use seixo_sweeps::shape_pairs::{EDGES, PairLoad, PosedShape, ShapePair, VERTEX_OF_I, VERTEX_OF_J, key_of, shape_contacts_over_steps};
+use seixo_sweeps::shape_search::find_contacts_over_steps;
 use seixo_sweeps::shapes::{
     PartEnds, ShapeGeometry, edge_end, extent_along, lay_out, nearest_on_part, part_of, rounding_of, shape_at, vertex_of,
 };
@@ -123,10 +124,10 @@ impl Table {
         self.step(pair, laws, &mut Slots::new(SLOTS))
     }
 
-    /// One step.
+    /// One step, of a pair that kept no features before.
     fn step(&self, pair: &ShapePair<f64, f64>, laws: &Coefficients<f64>, slots: &mut Slots) -> PairLoad<f64> {
         let mut next = slots.clone();
-        let load = shape_contacts::<f64, f64>(
+        let load = shape_contacts_over_steps::<f64, f64>(
             pair,
             &self.words,
             &self.numbers,
@@ -139,6 +140,7 @@ impl Table {
             laws,
             DT,
             0.5,
+            &mut NearFeatures::none(),
         );
         *slots = next;
         load
@@ -503,7 +505,8 @@ fn a_search_finds_each_feature_in_contact_once_in_the_order_of_keys() {
         let [shape_i, shape_j] = [i, j].map(|grain| shape_at(words, grain.shape));
         let reach = rounding_of::<f64>(&shape_i, numbers) * i.scale + rounding_of::<f64>(&shape_j, numbers) * j.scale;
         let mut keys = [0u32; SLOTS + 1];
-        let found = find_contacts::<f64, f64>(pair, words, numbers, 0, SLOTS as u32, &mut keys);
+        let mut near = NearFeatures::none();
+        let found = find_contacts_over_steps::<f64, f64>(pair, words, numbers, 0, SLOTS as u32, &mut keys, &mut near);
         let keys = &keys[..found.contacts as usize + 1];
         let (last, keys) = keys.split_last().expect("the key zero comes after all");
         assert!(
@@ -737,7 +740,7 @@ fn contacts_without_a_slot_are_counted_and_leave_other_pairs_alone() {
     let pair = cubes(apart, Vector3::zero());
     let mut keys = [7u32; 6];
     let mut springs = [7.0f64; 24];
-    let load = shape_contacts::<f64, f64>(
+    let load = shape_contacts_over_steps::<f64, f64>(
         &pair,
         &table.words,
         &table.numbers,
@@ -750,6 +753,7 @@ fn contacts_without_a_slot_are_counted_and_leave_other_pairs_alone() {
         &laws,
         DT,
         0.5,
+        &mut NearFeatures::none(),
     );
     assert_eq!(load.contacts, 4);
     // Corners 0 and 1 of the upper cube are those with the lowest numbers.

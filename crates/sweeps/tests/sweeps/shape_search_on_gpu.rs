@@ -17,10 +17,10 @@ use seixo_sweeps::kernels::polyhedra_lists::PAIR_LOAD;
 use seixo_sweeps::kernels::polyhedra_near::{KEPT, NEAR_POSE, NEAR_THREADS, find_near_contacts};
 use seixo_sweeps::kernels::polyhedra_search::{SEARCH_THREADS, search_shape_pairs, search_threads};
 use seixo_sweeps::layout::RECORD;
-use seixo_sweeps::near_features::motion_since;
+use seixo_sweeps::near_features::{NearFeatures, motion_since};
 use seixo_sweeps::periodic::{OPEN, PeriodicBoundariesLaunch};
 use seixo_sweeps::shape_pairs::{PosedShape, ShapePair};
-use seixo_sweeps::shape_search::find_contacts;
+use seixo_sweeps::shape_search::find_contacts_over_steps;
 use seixo_sweeps::shapes::{PartEnds, ShapeGeometry, lay_out};
 
 /// Slots of a pair.
@@ -214,8 +214,8 @@ fn random_pairs(words: &[u32], numbers: &[f64], of_shapes: usize, count: usize, 
         let along = along.times(1.0 / along.length());
         let mut distance = 1.9;
         let mut pair = at_rest(along.times(distance), i, j);
-        let mut keys = [0; SLOTS];
-        while find_contacts::<f64, f64>(&pair, words, numbers, 0, SLOTS as u32, &mut keys).contacts == 0 {
+        let (mut keys, mut near) = ([0; SLOTS], NearFeatures::none());
+        while find_contacts_over_steps::<f64, f64>(&pair, words, numbers, 0, SLOTS as u32, &mut keys, &mut near).contacts == 0 {
             distance -= step;
             pair.apart = along.times(distance);
         }
@@ -391,8 +391,8 @@ fn compared<C: Coordinate<R> + Pod, R: Coordinate<R> + Pod>(
                 velocities.extend([number(0.0), number(0.0), number(0.0), grain.mass]);
                 shapes.push(grain.shape);
             }
-            let mut keys = vec![0u32; SLOTS + 1];
-            let found = find_contacts::<C, R>(&of_pair, &words, &numbers, 0, SLOTS as u32, &mut keys);
+            let (mut keys, mut near) = (vec![0u32; SLOTS + 1], NearFeatures::none());
+            let found = find_contacts_over_steps::<C, R>(&of_pair, &words, &numbers, 0, SLOTS as u32, &mut keys, &mut near);
             let contacts = found.contacts as usize;
             along.push([found.direction.x, found.direction.y, found.direction.z].map(wide));
             assert!(contacts < SLOTS, "{contacts} contacts");

@@ -1,8 +1,8 @@
 //! Fluids of a subdomain whose particles are on a GPU.
 
-use super::{FluidSubdomain, sum_of_errors, tune_skin};
-use crate::decomposition::gpu::PeerExchange;
-use crate::decomposition::load_balancing::LoadSample;
+use super::{FluidSubdomain, sum_of_errors};
+use crate::decomposition::gpu::{PeerExchange, gather_loads};
+use crate::decomposition::load_balancing::{Load, LoadSample};
 use crate::decomposition::subdomain::{balance, halt_on_gpu};
 use crate::exchange::{HaltReason, exchange};
 use crate::flow::{Constraint, Flow, IterationError};
@@ -201,21 +201,25 @@ impl FluidSubdomain {
     fn migrate_on_gpu(&mut self, local: &mut LocalDomain, transport: &mut dyn Transport) -> Result<u64, HaltReason> {
         let clock = Instant::now();
         let lists = on_gpu(local, |remote, flow, _, _| Ok(remote.list_counts(flow)?))?;
-        tune_skin(lists, local, transport)?;
-        let places = on_gpu(local, |remote, flow, _, _| Ok(remote.prepare(flow)?))?;
-        let own = local.populations.fluid_particles();
-        let load = self.work.load(own, local.populations.context.steps);
-        let sample = LoadSample::of(own, &places).with_load(load);
-        let (partners, _) = balance(&mut self.cuts, &sample, &mut self.work, transport)?;
+        let load = self.work.load(local.populations.fluid_particles(), local.populations.context.steps);
+        let (lists, loads) = gather_loads(lists, &load, transport)?;
+        on_gpu(local, |remote, flow, _, _| {
+            flow.tune_skin(&lists);
+            Ok(remote.prepare(flow)?)
+        })?;
+        let partners = self.balance_on_gpu(load, &loads, local, transport)?;
         let (cuts, rank) = (&self.cuts, self.rank);
         let (sent, messages) = on_gpu(local, |remote, flow, _, _| {
             remote.send_migrating(flow, &cuts.owned(rank), &cuts.owned_by(&partners))
         })?;
         let received = exchange(transport, &partners, messages)?;
         let by_messages = self.peer_exchange.is_none();
+        // Where planes moved, this domain does not have all wall particles near its fluid yet.
+        let have_moved = self.work.have_planes_moved();
         let (messages, spent) = on_gpu(local, |remote, flow, _, _| {
             remote.receive_migrating(flow, &received)?;
-            Ok(remote.ghosts_for(flow, &cuts.halo_per_neighbor(rank), by_messages)?)
+            let near = (!have_moved).then(|| cuts.halos_of_neighbors(rank, flow.reach_of_lists()));
+            Ok(remote.ghosts_for(flow, &cuts.halo_per_neighbor(rank), near.as_deref(), by_messages)?)
         })?;
         self.selecting += spent;
         let received = match &self.peer_exchange {
@@ -236,6 +240,24 @@ impl FluidSubdomain {
         // With the waits for other subdomains.
         local.populations.profile.add_on_gpu(FLUID_LISTS, clock, 1);
         Ok(sent)
+    }
+
+    /// Balances this load here and those elsewhere. Returns the subdomains to and from which particles may migrate. Positions are sampled only if planes
+    /// may move, as the host waits for them.
+    fn balance_on_gpu(
+        &mut self,
+        load: Load,
+        loads: &[Load],
+        local: &mut LocalDomain,
+        transport: &mut dyn Transport,
+    ) -> Result<Vec<usize>, HaltReason> {
+        if !self.work.may_move(&self.cuts, loads) {
+            return Ok(self.cuts.beside(self.rank).to_vec());
+        }
+        let places = on_gpu(local, |remote, _, _, _| Ok(remote.sample_positions()?))?;
+        let sample = LoadSample::of(local.populations.fluid_particles(), &places).with_load(load);
+        let (partners, _) = balance(&mut self.cuts, &sample, &mut self.work, transport)?;
+        Ok(partners)
     }
 
     /// As [`FluidSubdomain::migrate`], but on the host: removes fluid that left, adds its energy to the ledger, and uploads all particles again. The

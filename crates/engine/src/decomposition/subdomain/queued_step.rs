@@ -8,10 +8,10 @@ use crate::gpu::FluidColumn;
 use crate::guard::StepError;
 use crate::local_domain::{GpuExecutor, LocalDomain, compute_present_forces, queue_batch};
 use crate::program::{Exchange, Moment};
+use seixo_device::gpu::Stopwatch;
 use seixo_sweeps::motion::LEFT_DOMAIN;
 use seixo_transport::Transport;
 use std::ops::ControlFlow;
-use std::time::Instant;
 
 /// Steps of a subdomain on a GPU.
 pub(in crate::decomposition) struct QueuedDomainStep<'a> {
@@ -24,8 +24,8 @@ pub(in crate::decomposition) struct QueuedDomainStep<'a> {
     messages: Vec<Vec<u8>>,
     /// Flags that the last motion of fluids raised in any subdomain.
     raised_by_fluids: u32,
-    /// When the launches began whose time on the GPU is measured.
-    launched: Option<Instant>,
+    /// The time of a step on the GPU, while it is measured.
+    stopwatch: Option<Stopwatch>,
 }
 
 impl QueuedDomainStep<'_> {
@@ -37,30 +37,28 @@ impl QueuedDomainStep<'_> {
             raised: 0,
             messages: Vec::new(),
             raised_by_fluids: 0,
-            launched: None,
+            stopwatch: None,
         }
     }
 
-    /// Begins to measure the time of the next step on the GPU, if it is to be measured. The host waits for all launches so far, so that no wait for
-    /// halos of others counts.
+    /// Begins to measure the time of the next step on the GPU, if it is to be measured. What was queued before does not count, so no wait for others does.
     fn begin_measurement(&mut self) -> Result<(), HaltReason> {
-        self.launched = None;
+        self.stopwatch = None;
         let is_wanted = self.domain.work_on_gpu().is_some_and(|work| work.needs_measurement());
         if let Some(gpu) = self.domain.local.backend.gpu.as_ref().filter(|_| is_wanted) {
-            gpu.wait()?;
-            self.launched = Some(Instant::now());
+            self.stopwatch = Some(gpu.start_stopwatch()?);
         }
         Ok(())
     }
 
     /// Ends the measurement, before the halo of the step is sent.
     fn end_measurement(&mut self) -> Result<(), HaltReason> {
-        let (Some(launched), Some(gpu)) = (self.launched.take(), &self.domain.local.backend.gpu) else {
+        let (Some(stopwatch), Some(gpu)) = (self.stopwatch.take(), &self.domain.local.backend.gpu) else {
             return Ok(());
         };
-        gpu.wait()?;
-        if let Some(work) = self.domain.work_on_gpu() {
-            work.add(launched.elapsed());
+        let time = stopwatch.stop(gpu)?;
+        if let (Some(time), Some(work)) = (time, self.domain.work_on_gpu()) {
+            work.add(time);
         }
         Ok(())
     }

@@ -1,5 +1,5 @@
 //! Grains that leave for other subdomains. They are found, packed and downloaded with their contact histories in one wait, as long as there is room for
-//! all; otherwise there is room the next time.
+//! all; otherwise there is room the next time. Where it can, the GPU finds and packs the ghosts of others in the same wait.
 
 use super::contact_histories::HostHistories;
 use super::migration::{MigratingCounts, widths_of};
@@ -12,7 +12,7 @@ use crate::populations::Populations;
 use seixo_device::gpu::{Copies, GpuError, units};
 use seixo_laws::{Coordinate, Vector3};
 use seixo_sweeps::domain::{Block, is_in_block};
-use seixo_sweeps::kernels::domain::mark_gone;
+use seixo_sweeps::kernels::domain::{LEAVES, MOST_NEIGHBORS, mark_gone};
 
 /// Grains that leave, and their contact histories with grains and with walls.
 struct Departure<C, R> {
@@ -43,7 +43,7 @@ impl<C: Number, R: Number> Departure<C, R> {
 }
 
 /// A block with bounds as a GPU compares them.
-pub(super) fn rounded<C: Number>(block: &Block<f64>) -> Block<C> {
+pub(in crate::gpu) fn rounded<C: Number>(block: &Block<f64>) -> Block<C> {
     let vector = |v: &Vector3<f64>| Vector3 {
         x: C::of(v.x),
         y: C::of(v.y),
@@ -70,7 +70,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             self.count_old_contacts()?;
             return Ok((0, vec![Vec::new(); others.len()]));
         }
-        let departure = self.download_departing(host.walls.contact_histories, own)?;
+        let departure = self.download_departing(host.walls.contact_histories, own, blocks_in_reach)?;
         let (grains, m) = (&departure.grains, departure.grains.len());
         let blocks: Vec<Block<C>> = others.iter().map(rounded).collect();
         let mut groups: Vec<Vec<usize>> = vec![Vec::new(); others.len()];
@@ -95,23 +95,33 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             m as u32,
             self.n as u32,
         );
-        // The GPU does all this while the hosts exchange messages.
-        if let Some(blocks) = blocks_in_reach {
-            self.begin_ghosts(host, blocks)?;
-        }
-        self.count_old_contacts()?;
+        // While the hosts exchange messages.
         self.gpu.submit_aside();
         Ok((m as u64, messages))
     }
 
     /// Finds the own grains outside the own block, and downloads them, with this many values of each contact history with a wall. Their indices are in
-    /// [`super::MigrationBuffer::place`] then.
-    fn download_departing(&mut self, of_walls: usize, own: &Block<f64>) -> Result<Departure<C, R>, GpuError> {
+    /// [`super::MigrationBuffer::place`] then. Selects the ghosts for each of the blocks in reach, if they are given.
+    fn download_departing(
+        &mut self,
+        of_walls: usize,
+        own: &Block<f64>,
+        blocks_in_reach: Option<&[Block<f64>]>,
+    ) -> Result<Departure<C, R>, GpuError> {
         let (n, widths) = (self.n, widths_of(&self.belongings()));
-        self.mark(own, true, 0);
+        let mut in_reach = blocks_in_reach.filter(|blocks| blocks.len() <= MOST_NEIGHBORS);
+        match in_reach {
+            Some(blocks) => self.find_for_others(own, blocks)?,
+            None => self.mark(own, true, 0),
+        }
         let border = self.border.as_ref().expect("a domain has a border");
         let (cells, found) = (&mut self.cells, &border.parcel.kept);
-        cells.workspace.compact(&self.gpu, &cells.lengths, n, &self.order, found)?;
+        cells
+            .workspace
+            .compact_bits(&self.gpu, (&cells.lengths, LEAVES), n, &self.order, found)?;
+        // The GPU searches while the host queues the rest.
+        self.gpu.submit_aside();
+        let mut is_counted = false;
         loop {
             let MigratingCounts {
                 grains,
@@ -126,7 +136,21 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             let parcel = &self.border.as_ref().expect("a domain has a border").parcel;
             let kept = copies.add(&parcel.kept, 0..1);
             let packed = parcel.packed.ask(&mut copies, &widths);
-            let arrived = copies.wait()?;
+            let ghosts = match in_reach.take() {
+                Some(blocks) => Some(self.pack_first_ghosts(blocks.len(), &mut copies)?),
+                None => None,
+            };
+            let pending = copies.queue();
+            if !is_counted {
+                // The GPU does this while the host waits for these grains, and writes messages with them.
+                self.count_old_contacts()?;
+                self.gpu.submit_aside();
+                is_counted = true;
+            }
+            let arrived = pending.wait()?;
+            if let Some(ghosts) = ghosts {
+                self.border().begun = Some(ghosts.found(&arrived, n));
+            }
             let m = arrived.take(kept)[0] as usize;
             let parcel = &mut self.border().parcel;
             if m > room {
@@ -193,7 +217,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         make_room(&gpu, &mut parcel.place, room, "domains")?;
         parcel.packed.make_room(&gpu, room, widths)?;
         let parcel = &self.border.as_ref().expect("a domain has a border").parcel;
-        self.pack_found(&parcel.packed, &parcel.kept, &parcel.place, room);
+        self.pack_found(&parcel.packed, (&self.order, &parcel.kept), &parcel.place, room);
         Ok(())
     }
 }

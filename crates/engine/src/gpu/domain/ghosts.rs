@@ -1,25 +1,26 @@
 //! Selection of ghosts at a rebuild of the lists, and their way to the other subdomains: from GPU to GPU, or in messages. For all neighbors, the host
 //! waits once, for their numbers. If there is not room for some of them, it waits again.
 //!
-//! Where it can, a GPU selects among the grains that stay while the hosts exchange those that migrate. Those that arrive are few, and hosts have them in
-//! messages. So the host tests them, and passes those that are ghosts elsewhere on in messages.
+//! Where it can, a GPU selects among the grains that stay when it looks for those that migrate, and the host waits once for both. The grains that arrive are
+//! few, and hosts have them in messages. So the host tests them, and passes those that are ghosts elsewhere on in messages.
 
 use super::DomainState;
 use super::departure::rounded;
 use super::halo::HaloSide;
-use super::migration::{widths_of, with_reserve};
+use super::migration::widths_of;
 use super::packing::PackedGrains;
 use crate::exchange::{DecodeError, HaltReason, enclose, unfold};
 use crate::gpu::halo_exchange::{GhostExchange, HaloMessage};
 use crate::gpu::neighbor_lists::{box_around, make_room};
-use crate::gpu::{GpuGrains, Number};
+use crate::gpu::{GpuGrains, Number, numbers};
 use crate::populations::Populations;
 use crate::world::GhostSelection;
-use seixo_device::gpu::{Gpu, GpuError};
+use seixo_device::gpu::{Arrived, Copies, Gpu, GpuError, Ticket};
 use seixo_laws::Coordinate;
 use seixo_sweeps::bodies::is_owned;
 use seixo_sweeps::bounding_boxes::Bounds;
 use seixo_sweeps::domain::{Block, is_in_block};
+use seixo_sweeps::kernels::domain::LEAVES;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -33,6 +34,33 @@ pub(super) struct PackedGhosts<C, R> {
     /// A box that contains the centers of all \[m\].
     bounds: Bounds,
     gpu: Gpu,
+}
+
+/// Ghosts that are being selected among the grains that stay here: a download of their number for each neighbor, and of a box around all grains.
+pub(super) struct FirstGhosts<C> {
+    counts: Vec<Ticket<u32>>,
+    corners: Ticket<C>,
+}
+
+/// Ghosts that were selected among the grains that stay here, before others arrived.
+pub(super) struct FoundGhosts {
+    /// Number of grains then.
+    n: usize,
+    /// Number of ghosts for each neighbor.
+    counts: Vec<usize>,
+    /// A box that contained the centers of all grains \[m\].
+    own_box: Bounds,
+}
+
+impl<C: Number> FirstGhosts<C> {
+    /// The ghosts among n grains, once their numbers have arrived.
+    pub fn found(self, arrived: &Arrived, n: usize) -> FoundGhosts {
+        FoundGhosts {
+            n,
+            counts: self.counts.into_iter().map(|count| arrived.take(count)[0] as usize).collect(),
+            own_box: arrived.make(self.corners, |corners| box_around(corners).0),
+        }
+    }
 }
 
 /// The part of a box around own grains in which those within a block are, if there are any. Images, and grains that are selected for another reason, can
@@ -71,17 +99,40 @@ fn unfold_box(message: &mut &[u8]) -> Result<Bounds, DecodeError> {
 }
 
 impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
-    /// Begins to select the ghosts for each of these blocks, among all grains that stay here.
-    pub(super) fn begin_ghosts(&mut self, host: &Populations, blocks: &[Block<f64>]) -> Result<(), GpuError> {
-        self.make_sides(blocks.len())?;
-        let widths = widths_of(&self.belongings());
-        for (k, block) in blocks.iter().enumerate() {
-            self.queue_ghosts(host, k, block, 0, &widths)?;
-        }
-        self.cells.find_bounds(&self.gpu, &self.position[self.now], None, self.n);
-        let n = self.n;
-        self.border().begun = Some(n);
+    /// Queues one search for the grains that leave this block, and for the ghosts for each of the blocks in reach among those that stay. It also finds the box
+    /// around all grains.
+    pub(super) fn find_for_others(&mut self, own: &Block<f64>, in_reach: &[Block<f64>]) -> Result<(), GpuError> {
+        let gpu = self.gpu.clone();
+        let bounds_of = |block: &Block<f64>| [block.low, block.high, block.length].map(|v| [v.x, v.y, v.z]).concat();
+        let blocks = std::iter::once(own).chain(in_reach).flat_map(bounds_of);
+        self.border().blocks.send(&gpu, &numbers::<C>(blocks))?;
+        let border = self.border.as_ref().expect("a domain has a border");
+        let grains = (&self.position[self.now], &border.member, self.n);
+        self.cells
+            .find_for_others(&gpu, grains, (&border.blocks.buffer, in_reach.len() + 1));
         Ok(())
+    }
+
+    /// Queues the packing of the ghosts that [`GpuGrains::find_for_others`] found for each of so many neighbors, and requests their numbers and the box.
+    pub(super) fn pack_first_ghosts(&mut self, neighbors: usize, copies: &mut Copies) -> Result<FirstGhosts<C>, GpuError> {
+        self.make_sides(neighbors)?;
+        let (n, widths) = (self.n, widths_of(&self.belongings()));
+        let mut counts = Vec::with_capacity(neighbors);
+        for k in 0..neighbors {
+            let border = self.border.as_ref().expect("a domain has a border");
+            let (cells, found) = (&mut self.cells, &border.sides[k].kept);
+            // The order still has the grains that leave. New indices are free until the sort.
+            cells
+                .workspace
+                .compact_bits(&self.gpu, (&cells.lengths, LEAVES << (k + 1)), n, &border.place_of, found)?;
+            self.pack_ghosts(k, true, &widths)?;
+            let border = self.border.as_ref().expect("a domain has a border");
+            counts.push(copies.add(&border.sides[k].kept, 0..1));
+        }
+        Ok(FirstGhosts {
+            counts,
+            corners: self.cells.request_corners(copies),
+        })
     }
 
     /// Makes so many sides.
@@ -106,33 +157,32 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let clock = Instant::now();
         let bonded = self.send_bonded(bonded)?;
         let gpu = self.gpu.clone();
-        let mut begun = self.border().begun.take();
         self.make_sides(blocks.len())?;
-        for side in &mut self.border().sides {
+        let border = self.border();
+        for side in &mut border.sides {
             (side.shown, side.packed) = (0, 0);
             side.newcomers.clear();
         }
+        border.own_box = Bounds::NOTHING;
+        let begun = border.begun.take();
         let mut messages = vec![Vec::new(); blocks.len()];
-        self.border().own_box = Bounds::NOTHING;
         if self.n == 0 {
             return Ok((messages, clock.elapsed()));
         }
         let widths = widths_of(&self.belongings());
-        let mut pending: Vec<usize> = (0..blocks.len()).collect();
-        // Neighbors for which the grains that arrived meanwhile are yet to be tested.
-        let mut without_newcomers = Vec::new();
-        let mut is_boxed = false;
+        let mut is_boxed = begun.is_some();
+        let mut pending = match begun {
+            Some(found) => self.keep_first_ghosts(&found, blocks)?,
+            None => (0..blocks.len()).collect(),
+        };
         while !pending.is_empty() {
-            let is_begun = begun.is_some();
-            let n = begun.take().unwrap_or(self.n);
-            if !is_begun {
-                for &k in &pending {
-                    self.queue_ghosts(host, k, &blocks[k], bonded, &widths)?;
-                }
-                gpu.submit_aside();
-                if !is_boxed {
-                    self.cells.find_bounds(&gpu, &self.position[self.now], None, n);
-                }
+            let n = self.n;
+            for &k in &pending {
+                self.queue_ghosts(host, k, &blocks[k], bonded, &widths)?;
+            }
+            gpu.submit_aside();
+            if !is_boxed {
+                self.cells.find_bounds(&gpu, &self.position[self.now], None, n);
             }
             let mut copies = gpu.copies();
             let corners = (!is_boxed).then(|| self.cells.request_corners(&mut copies));
@@ -140,30 +190,22 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             let tickets: Vec<_> = pending
                 .iter()
                 .map(|&k| {
-                    let (side, room) = (&sides[k], sides[k].room.min(n));
-                    let packed = by_messages.then(|| side.outgoing.ask(&mut copies, &widths));
-                    (k, room, copies.add(&side.kept, 0..1), packed)
+                    let packed = by_messages.then(|| sides[k].outgoing.ask(&mut copies, &widths));
+                    (k, copies.add(&sides[k].kept, 0..1), packed)
                 })
                 .collect();
             let arrived = copies.wait()?;
             let border = self.border.as_mut().expect("a domain has a border");
             if let Some(corners) = corners {
-                let own_box = arrived.make(corners, |corners| box_around(corners).0);
-                let newcomers = border.newcomers.iter();
-                border.own_box = newcomers.fold(own_box, |bounds, (_, grains)| bounds.with(&grains.bounds()));
+                border.own_box = arrived.make(corners, |corners| box_around(corners).0);
             }
             is_boxed = true;
             pending.clear();
-            for (k, room, kept, packed) in tickets {
+            for (k, kept, packed) in tickets {
                 let (side, m) = (&mut border.sides[k], arrived.take(kept)[0] as usize);
-                side.room = with_reserve(m);
-                if m > room {
+                if !side.keep_found(m, n) {
                     pending.push(k);
                     continue;
-                }
-                (side.shown, side.packed) = (m, m);
-                if is_begun {
-                    without_newcomers.push(k);
                 }
                 side.outgoing_box = within::<C>(&border.own_box, &blocks[k], bonded > 0);
                 if let Some(packed) = packed.filter(|_| m > 0) {
@@ -172,11 +214,26 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 }
             }
         }
-        for k in without_newcomers {
+        Ok((messages, clock.elapsed()))
+    }
+
+    /// Keeps the ghosts for these blocks that were selected before grains arrived, and adds those among the grains that arrived since. Returns the neighbors
+    /// for which there was not room for all ghosts.
+    fn keep_first_ghosts(&mut self, first: &FoundGhosts, blocks: &[Block<f64>]) -> Result<Vec<usize>, GpuError> {
+        let DomainState {
+            sides, newcomers, own_box, ..
+        } = self.border();
+        let arrived = newcomers.iter().map(|(_, grains)| grains.bounds());
+        *own_box = arrived.fold(first.own_box, |bounds, more| bounds.with(&more));
+        let are_packed = |k: &usize| sides[*k].keep_found(first.counts[*k], first.n);
+        let (packed, others): (Vec<usize>, Vec<usize>) = (0..blocks.len()).partition(are_packed);
+        for k in packed {
+            let border = self.border();
+            border.sides[k].outgoing_box = within::<C>(&border.own_box, &blocks[k], false);
             self.show_newcomers(k, &blocks[k])?;
         }
         self.border().newcomers.clear();
-        Ok((messages, clock.elapsed()))
+        Ok(others)
     }
 
     /// Adds those of the grains that arrived after the selection had begun to the ghosts for neighbor k, whose block with its halo this is.
@@ -235,12 +292,19 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 gpu.write_part(&self.border().sides[k].kept, 0, &[m as u32]);
             }
         }
+        self.pack_ghosts(k, false, widths)
+    }
+
+    /// Queues the packing of the ghosts that were found for neighbor k. Their indices are in the order or, before grains arrive, where new indices will be.
+    fn pack_ghosts(&mut self, k: usize, is_first: bool, widths: &[usize]) -> Result<(), GpuError> {
+        let (gpu, n) = (self.gpu.clone(), self.n);
         let side = &mut self.border().sides[k];
         let room = side.room.min(n);
         make_room(&gpu, &mut side.own, room, "domains")?;
         PackedGrains::make_room_apart(&mut side.outgoing, &gpu, room, widths)?;
-        let side = &self.border.as_ref().expect("a domain has a border").sides[k];
-        self.pack_found(&side.outgoing, &side.kept, &side.own, room);
+        let border = self.border.as_ref().expect("a domain has a border");
+        let (side, indices) = (&border.sides[k], if is_first { &border.place_of } else { &self.order });
+        self.pack_found(&side.outgoing, (indices, &side.kept), &side.own, room);
         Ok(())
     }
 

@@ -64,6 +64,16 @@ impl<C: Number, R: Number> HaloSide<C, R> {
             halo: StepHalo::new(gpu, 2 * RECORD)?,
         })
     }
+
+    /// Takes note that m of n grains are ghosts there. Returns whether all of them were packed.
+    pub fn keep_found(&mut self, m: usize, n: usize) -> bool {
+        let are_packed = m <= self.room.min(n);
+        self.room = with_reserve(m);
+        if are_packed {
+            (self.shown, self.packed) = (m, m);
+        }
+        are_packed
+    }
 }
 
 impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {

@@ -301,7 +301,7 @@ impl<C: Number, R: Number> HostGrains<C, R> {
 }
 
 /// The items of these indices, each with `width` numbers.
-pub(super) fn picked<N: Copy>(numbers: &[N], width: usize, which: &[usize]) -> Vec<N> {
+pub(in crate::gpu) fn picked<N: Copy>(numbers: &[N], width: usize, which: &[usize]) -> Vec<N> {
     which.iter().flat_map(|k| &numbers[width * k..][..width]).copied().collect()
 }
 
@@ -314,15 +314,20 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         self.changing().into_iter().chain(geared).chain(given).chain(momentum).collect()
     }
 
-    /// Queues the packing of the first `room` of the found grains, whose indices are in the order, and their number in `found`. `place` receives their
-    /// indices.
-    pub(super) fn pack_found(&self, packed: &PackedGrains<C, R>, found: &Buffer<u32>, place: &Buffer<u32>, room: usize) {
+    /// Queues the packing of the first `room` of the found grains, which have these indices and this number. `place` receives their indices.
+    pub(super) fn pack_found(
+        &self,
+        packed: &PackedGrains<C, R>,
+        (indices, found): (&Buffer<u32>, &Buffer<u32>),
+        place: &Buffer<u32>,
+        room: usize,
+    ) {
         let (count, dim) = units(room);
         pack::launch::<R, C>(
             self.gpu.client(),
             count,
             dim,
-            self.order.argument(),
+            indices.argument(),
             found.argument(),
             place.argument(),
             self.id.argument(),

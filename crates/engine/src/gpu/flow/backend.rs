@@ -5,7 +5,7 @@ use crate::bodies::Bodies;
 use crate::exchange::HaltReason;
 use crate::flow::{Constraint, Flow, FlowEnergies, is_marked};
 use crate::gpu::preview::copy_for_preview;
-use crate::gpu::step::{BATCH, FLUID_LISTS, FLUIDS};
+use crate::gpu::step::{FLUID_LISTS, FLUIDS, batch_after};
 use crate::gpu::{FinishedSteps, Number, raised, stepping};
 use crate::preview::{ColorScalar, PendingPreview};
 use crate::program::{FluidLaunch, Moment};
@@ -78,8 +78,7 @@ impl<C: Number + Coordinate<R>, R: Number> FluidGpuBackend for GpuFluid<C, R> {
         if self.is_incompressible() {
             return 1;
         }
-        let lasting = self.interval.max(self.since_rebuild);
-        (lasting / 2).clamp(1, BATCH as u64).min(most)
+        batch_after(self.since_rebuild, self.interval, self.n, true).min(most)
     }
 
     fn open(&mut self, host: &Flow, surroundings: &Surroundings, batch: u64) {

@@ -13,7 +13,7 @@ mod halo;
 use super::{GpuFluid, body_in_lists};
 use crate::exchange::{DecodeError, HaltReason, SharedParticles, enclose, unfold};
 use crate::flow::{Flow, IterationError};
-use crate::gpu::domain::{HaltFlags, RESERVE};
+use crate::gpu::domain::{HaltFlags, RESERVE, picked, rounded};
 use crate::gpu::halo_exchange::{GhostExchange, HaloExchange, HaloSource};
 use crate::gpu::index_map::{Candidates, invert_order, rename_places, sampled};
 use crate::gpu::joint_halo::HaloPair;
@@ -26,9 +26,9 @@ use boundary_forces::BoundaryForces;
 pub(crate) use columns::{ColumnExchange, FluidColumn};
 use halo::HaloSide;
 use seixo_device::gpu::{Buffer, Copies, CudaMemory, Gpu, GpuError, Ticket, Word, units};
-use seixo_laws::Coordinate;
+use seixo_laws::{Coordinate, Vector3};
 use seixo_sweeps::bodies::{FREE, GHOST, is_ghost};
-use seixo_sweeps::domain::Block;
+use seixo_sweeps::domain::{Block, is_in_block};
 use seixo_sweeps::entries::TILE;
 use seixo_sweeps::fluid::WALL;
 use seixo_sweeps::kernels::domain::{mark_ghosts_removed, mark_removed, mark_without_rows};
@@ -44,12 +44,16 @@ pub(super) struct FlowDomainState<C, R> {
     pub is_decomposed: bool,
     /// Number of particles at the last sort.
     known: usize,
+    /// Number of owned particles, without ghosts.
+    staying: usize,
     /// New index of each particle after the last sort.
     place_of: Buffer<u32>,
     sides: Vec<HaloSide<C, R>>,
     parcel: MigrationBuffer<C, R>,
     /// Number of fluid particles among those that were found.
     fluid_found: Buffer<u32>,
+    /// Marks of the cells that have wall particles, of the last sort; used while ghosts are selected.
+    wall_cells: Buffer<u32>,
     /// Parity of the last queued step after which the halo was packed for other GPUs. None if the host waits for every step.
     queued_parity: Option<u32>,
     /// Forces on body boundary particles, if these may be in several subdomains.
@@ -75,11 +79,14 @@ struct Columns<'a, C, R> {
     motions: Vec<&'a Buffer<R>>,
 }
 
-/// Packed particles.
-struct PackedParticles {
-    message: Vec<u8>,
-    /// Indices of the fluid particles among them.
-    fluid: Vec<u32>,
+/// Packed particles on the host, column by column, and their indices.
+struct PackedParticles<C, R> {
+    places: Vec<u32>,
+    /// Ids and kinds.
+    words: Vec<Vec<u32>>,
+    /// Positions are first.
+    coordinates: Vec<Vec<C>>,
+    motions: Vec<Vec<R>>,
 }
 
 /// The other subdomains of a fluid on a GPU.
@@ -139,16 +146,25 @@ pub(crate) trait FluidDomainBackend: HaloExchange + GhostExchange + ColumnExchan
     fn follow(&mut self, messages: &[Vec<u8>]) -> Result<(), HaltReason>;
     /// Counts of the lists, whose skin was used up.
     fn list_counts(&self, host: &Flow) -> Result<ListCounts, GpuError>;
-    /// Prepares for migration. Returns the positions of some of the owned fluid \[m\].
-    fn prepare(&mut self, host: &mut Flow) -> Result<Vec<[f64; 3]>, GpuError>;
+    /// Prepares for migration.
+    fn prepare(&mut self, host: &mut Flow) -> Result<(), GpuError>;
+    /// Positions of some of the owned fluid \[m\].
+    fn sample_positions(&mut self) -> Result<Vec<[f64; 3]>, GpuError>;
     /// Removes the particles that are in the blocks of others, and all ghosts. Returns the number of migrating particles and the messages. Fails if
     /// an owned particle is in none of these blocks.
     fn send_migrating(&mut self, host: &mut Flow, own: &Block<f64>, others: &[Block<f64>]) -> Result<(u64, Vec<Vec<u8>>), HaltReason>;
     /// Receives migrating particles.
     fn receive_migrating(&mut self, host: &mut Flow, messages: &[Vec<u8>]) -> Result<(), HaltReason>;
-    /// Selects and packs the ghosts for each of these blocks. Returns messages with them, which are empty unless they travel `by_messages`, and the time
-    /// of their selection.
-    fn ghosts_for(&mut self, host: &Flow, blocks_in_reach: &[Block<f64>], by_messages: bool) -> Result<(Vec<Vec<u8>>, Duration), GpuError>;
+    /// Selects and packs the ghosts for each of these blocks, which are twice as wide as the reach where walls have pressures. With the `near` blocks, which
+    /// are as wide as the reach, ghosts beyond these may be those alone on which wall particles depend; all walls near the fluid here must be known then.
+    /// Returns messages with the ghosts, which are empty unless they travel `by_messages`, and the time of their selection.
+    fn ghosts_for(
+        &mut self,
+        host: &Flow,
+        blocks_in_reach: &[Block<f64>],
+        near: Option<&[Block<f64>]>,
+        by_messages: bool,
+    ) -> Result<(Vec<Vec<u8>>, Duration), GpuError>;
     /// Receives the ghosts, unless they came from GPUs, and rebuilds all lists.
     fn list_with(&mut self, host: &mut Flow, messages: &[Vec<u8>]) -> Result<(), HaltReason>;
 }
@@ -166,12 +182,14 @@ impl<C: Number, R: Number> FlowDomainState<C, R> {
             owned: gpu.upload(&owned, "domains")?,
             is_decomposed,
             known: 0,
+            staying: owned.iter().filter(|member| **member == FREE).count(),
             place_of: gpu.zeros(if is_decomposed { n } else { RECORD }, "domains")?,
             sides: Vec::new(),
             queued_parity: None,
             boundary_forces: if is_decomposed { BoundaryForces::new(gpu, host)? } else { None },
             parcel: MigrationBuffer::new(gpu)?,
             fluid_found: gpu.buffer(1, "domains")?,
+            wall_cells: gpu.buffer(RECORD, "domains")?,
         }))
     }
 
@@ -259,6 +277,37 @@ impl<C: Number, R: Number> MigrationBuffer<C, R> {
             make_room(gpu, room, RECORD * m, "domains")?;
         }
         make_room(gpu, &mut self.fluid, m, "domains")
+    }
+}
+
+impl<C: Number, R: Number> PackedParticles<C, R> {
+    /// Position of particle k \[m\].
+    fn position(&self, k: usize) -> Vector3<C> {
+        let [x, y, z] = [0, 1, 2].map(|axis| self.coordinates[0][RECORD * k + axis]);
+        Vector3 { x, y, z }
+    }
+
+    /// Indices of the fluid particles.
+    fn fluid(&self) -> Vec<u32> {
+        let kinds = self.words.get(1).into_iter().flatten();
+        let of_fluid = self.places.iter().zip(kinds).filter(|(_, kind)| **kind & WALL == 0);
+        of_fluid.map(|(place, _)| *place).collect()
+    }
+
+    /// A message with these particles; empty without any.
+    fn message_of(&self, which: &[usize]) -> Vec<u8> {
+        let mut message = Vec::new();
+        if which.is_empty() {
+            return message;
+        }
+        self.words
+            .iter()
+            .for_each(|column| enclose(&mut message, &picked(column, 1, which)));
+        let records = self.coordinates.iter();
+        records.for_each(|column| enclose(&mut message, &picked(column, RECORD, which)));
+        let records = self.motions.iter();
+        records.for_each(|column| enclose(&mut message, &picked(column, RECORD, which)));
+        message
     }
 }
 
@@ -352,22 +401,15 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         gpu.lengthen(&mut self.power, 2 * RECORD * room_for_cubes(room), "the ledger")
     }
 
-    /// Finds owned particles in a block, or outside it if `beyond`. Writes their indices to the start of the buffer `order`, and returns their
-    /// number.
-    fn find(&mut self, block: &Block<f64>, beyond: bool) -> Result<usize, GpuError> {
-        let own = (&self.position[self.now], &self.border().owned, self.n);
-        self.cells.mark_within(&self.gpu, own, block, beyond);
+    /// Finds the owned particles outside of the own block. Writes their indices to the start of the buffer `order`, and returns their number.
+    fn find_leaving(&mut self, own: &Block<f64>) -> Result<usize, GpuError> {
+        let owned = (&self.position[self.now], &self.border().owned, self.n);
+        self.cells.mark_within(&self.gpu, owned, own, true);
         self.cells.list_marked(&self.gpu, self.n, &self.order)
     }
 
-    /// Queues what [`GpuFluid::find`] does for a block. The number comes to `kept` of the cells.
-    fn queue_search(&mut self, block: &Block<f64>) -> Result<(), GpuError> {
-        let own = (&self.position[self.now], &self.border().owned, self.n);
-        self.cells.mark_within(&self.gpu, own, block, false);
-        self.cells.queue_marked(&self.gpu, self.n, &self.order)
-    }
-
-    /// As [`GpuFluid::find`] with this block, but tests only the particles in cells near it at the last sort, and those that arrived since.
+    /// Finds owned particles in a block, among those in cells near it at the last sort and those that arrived since. Writes their indices to the start of
+    /// the buffer `order`, and returns their number.
     fn find_in_layers(&mut self, host: &Flow, block: &Block<f64>) -> Result<usize, GpuError> {
         let border = self.border.as_ref().expect("a domain has a border");
         let among = Candidates {
@@ -381,14 +423,15 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         self.cells.list_in_layers(&self.gpu, &among, block, &self.order)
     }
 
-    /// Packs the m particles at the first indices of [`GpuFluid::find`].
-    fn packed(&mut self, m: usize) -> Result<PackedParticles, GpuError> {
-        let mut packed = PackedParticles {
-            message: Vec::new(),
-            fluid: Vec::new(),
-        };
+    /// Packs and downloads the particles at the first m indices in the buffer `order`.
+    fn packed(&mut self, m: usize) -> Result<PackedParticles<C, R>, GpuError> {
         if m == 0 {
-            return Ok(packed);
+            return Ok(PackedParticles {
+                places: Vec::new(),
+                words: Vec::new(),
+                coordinates: Vec::new(),
+                motions: Vec::new(),
+            });
         }
         let gpu = self.gpu.clone();
         self.border_mut().parcel.make_room(&gpu, m)?;
@@ -401,15 +444,12 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         let coordinates = gathered(&gpu, &columns.coordinates, records, &parcel.coordinates, &mut copies);
         let motions = gathered(&gpu, &columns.motions, records, &parcel.motions, &mut copies);
         let arrived = copies.wait()?;
-        let words: Vec<Vec<u32>> = words.into_iter().map(|ticket| arrived.take(ticket)).collect();
-        let places: Vec<u32> = arrived.take(places);
-        let of_fluid = places.iter().zip(&words[1]).filter(|(_, kind)| **kind & WALL == 0);
-        packed.fluid = of_fluid.map(|(place, _)| *place).collect();
-        let message = &mut packed.message;
-        words.iter().for_each(|column| enclose(message, column));
-        coordinates.into_iter().for_each(|ticket| enclose(message, &arrived.take(ticket)));
-        motions.into_iter().for_each(|ticket| enclose(message, &arrived.take(ticket)));
-        Ok(packed)
+        Ok(PackedParticles {
+            places: arrived.take(places),
+            words: words.into_iter().map(|ticket| arrived.take(ticket)).collect(),
+            coordinates: coordinates.into_iter().map(|ticket| arrived.take(ticket)).collect(),
+            motions: motions.into_iter().map(|ticket| arrived.take(ticket)).collect(),
+        })
     }
 
     /// Appends packed particles behind all others, with the mark `of` as owned or ghost. Returns the indices of the fluid particles among them.
@@ -534,9 +574,15 @@ impl<C: Number + Coordinate<R>, R: Number> FluidDomainBackend for GpuFluid<C, R>
         self.counts_of_lists(host)
     }
 
-    fn prepare(&mut self, host: &mut Flow) -> Result<Vec<[f64; 3]>, GpuError> {
+    fn prepare(&mut self, host: &mut Flow) -> Result<(), GpuError> {
         self.wrap_and_keep_positions(host)?;
         self.border_mut().known = self.n;
+        // It has been idle since the last step.
+        self.gpu.submit_aside();
+        Ok(())
+    }
+
+    fn sample_positions(&mut self) -> Result<Vec<[f64; 3]>, GpuError> {
         let (gpu, places) = (self.gpu.clone(), sampled(self.n));
         let m = places.len();
         gpu.write_part(&self.order, 0, &places);
@@ -558,47 +604,53 @@ impl<C: Number + Coordinate<R>, R: Number> FluidDomainBackend for GpuFluid<C, R>
     }
 
     fn send_migrating(&mut self, host: &mut Flow, own: &Block<f64>, others: &[Block<f64>]) -> Result<(u64, Vec<Vec<u8>>), HaltReason> {
-        let (mut messages, mut sent) = (Vec::new(), 0);
-        // Each search waits for the GPU; those for single neighbors end once all that leave were found.
-        let leaving = self.find(own, true)?;
-        for other in others {
-            let m = if sent < leaving { self.find(other, false)? } else { 0 };
-            if m == 0 {
-                messages.push(Vec::new());
-                continue;
+        let sent = self.find_leaving(own)?;
+        let packed = self.packed(sent)?;
+        // The host sees for which neighbor each is, as a search for each would wait for the GPU.
+        let blocks: Vec<Block<C>> = others.iter().map(rounded).collect();
+        let mut groups: Vec<Vec<usize>> = vec![Vec::new(); others.len()];
+        for k in 0..sent {
+            let place = packed.position(k);
+            match blocks.iter().position(|block| is_in_block::<C>(&place, block)) {
+                Some(other) => groups[other].push(k),
+                None => return Err(HaltReason::fluid_passed_through(packed.words[0][k])),
             }
-            let packed = self.packed(m)?;
-            let (count, dim) = units(m);
+        }
+        if sent > 0 {
+            let (count, dim) = units(sent);
             mark_removed::launch(
                 self.gpu.client(),
                 count,
                 dim,
                 self.order.argument(),
                 self.border().owned.argument(),
-                m as u32,
+                sent as u32,
             );
-            host.count -= packed.fluid.len();
-            sent += m;
-            messages.push(packed.message);
-        }
-        if sent < leaving && self.find(own, true)? > 0 {
-            let first = self.gpu.download_part(&self.order, 0..1).wait()?[0] as usize;
-            let id = self.gpu.download_part(&self.id, first..first + 1).wait()?[0];
-            return Err(HaltReason::fluid_passed_through(id));
         }
         let (count, dim) = units(self.n);
         mark_ghosts_removed::launch(self.gpu.client(), count, dim, self.border().owned.argument(), self.n as u32);
-        Ok((sent as u64, messages))
+        host.count -= packed.fluid().len();
+        self.border_mut().staying -= sent;
+        Ok((sent as u64, groups.iter().map(|which| packed.message_of(which)).collect()))
     }
 
     fn receive_migrating(&mut self, host: &mut Flow, messages: &[Vec<u8>]) -> Result<(), HaltReason> {
+        let before = self.n;
         for message in messages {
             host.count += self.unpacked(message, FREE)?.len();
         }
+        let came = self.n - before;
+        self.border_mut().staying += came;
         Ok(())
     }
 
-    fn ghosts_for(&mut self, host: &Flow, blocks_in_reach: &[Block<f64>], by_messages: bool) -> Result<(Vec<Vec<u8>>, Duration), GpuError> {
+    fn ghosts_for(
+        &mut self,
+        host: &Flow,
+        blocks_in_reach: &[Block<f64>],
+        near: Option<&[Block<f64>]>,
+        by_messages: bool,
+    ) -> Result<(Vec<Vec<u8>>, Duration), GpuError> {
         let (gpu, mut messages, mut spent) = (self.gpu.clone(), Vec::new(), Duration::ZERO);
         // No check limits how far particles of walls and bodies move in a step.
         let is_limited = !self.plan.moving;
@@ -607,26 +659,26 @@ impl<C: Number + Coordinate<R>, R: Number> FluidDomainBackend for GpuFluid<C, R>
         while sides.len() < blocks_in_reach.len() {
             sides.push(HaloSide::new(&gpu, &[], &[])?);
         }
+        let in_layers = is_limited && host.ghost_selection == GhostSelection::Layers;
+        let near = near.filter(|_| !in_layers && self.has_walls_at_rest());
+        if near.is_some() {
+            self.mark_cells_of_walls(host)?;
+        }
         for (k, block) in blocks_in_reach.iter().enumerate() {
             let clock = Instant::now();
-            let in_layers = is_limited && host.ghost_selection == GhostSelection::Layers;
-            if by_messages {
-                let m = if in_layers {
-                    self.find_in_layers(host, block)?
-                } else {
-                    self.find(block, false)?
-                };
-                spent += clock.elapsed();
-                let packed = self.packed(m)?;
-                self.border_mut().sides[k].show(&gpu, &packed.fluid)?;
-                messages.push(packed.message);
-                continue;
-            }
             if in_layers {
                 let m = self.find_in_layers(host, block)?;
                 gpu.write(&self.cells.kept, &[m as u32]);
             } else {
-                self.queue_search(block)?;
+                self.queue_ghosts(host, block, near.map(|near| &near[k]))?;
+            }
+            if by_messages {
+                let m = gpu.download(&self.cells.kept)?[0] as usize;
+                spent += clock.elapsed();
+                let packed = self.packed(m)?;
+                self.border_mut().sides[k].show(&gpu, &packed.fluid())?;
+                messages.push(packed.message_of(&(0..m).collect::<Vec<usize>>()));
+                continue;
             }
             let found = self.count_found()?;
             spent += clock.elapsed();
@@ -640,7 +692,7 @@ impl<C: Number + Coordinate<R>, R: Number> FluidDomainBackend for GpuFluid<C, R>
     }
 
     fn list_with(&mut self, host: &mut Flow, messages: &[Vec<u8>]) -> Result<(), HaltReason> {
-        let gpu = self.gpu.clone();
+        let (gpu, before) = (self.gpu.clone(), self.n);
         for k in 0..self.border().sides.len() {
             if let Some(ghosts) = self.border_mut().sides[k].incoming.take() {
                 self.append_ghosts(k, &ghosts)?;
@@ -652,10 +704,11 @@ impl<C: Number + Coordinate<R>, R: Number> FluidDomainBackend for GpuFluid<C, R>
             };
             self.border_mut().sides[k].follow(&gpu, &fluid)?;
         }
-        self.sort(host)?;
-        if self.n == 0 {
+        let with_ghosts = self.border().staying + self.n - before;
+        if with_ghosts == 0 {
             return Err(HaltReason::no_fluid());
         }
+        self.sort(host, with_ghosts)?;
         self.rename_shared();
         Ok(self.list_pairs(host)?)
     }

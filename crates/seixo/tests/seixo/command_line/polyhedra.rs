@@ -71,6 +71,87 @@ fn polyhedral_grains_are_written_and_drawn_with_their_faces() {
 }
 
 #[test]
+fn a_table_has_the_orientations_of_polyhedra_and_can_be_a_start() {
+    let stage = Stage::new();
+    let turning = "orientation = { axis = [1, 2, -1], angle = \"70 deg\" }\nangular_velocity = [400, 100, -800]";
+    let fields = "[output]\nfields = [\"velocity\", \"orientation\"]\n";
+    let turned = BRICKS.replace("velocity = [0, 0.5, 0]", turning).replace("[output]\n", fields);
+    stage.write("bricks.toml", &turned);
+    stage.succeed("run bricks.toml --quiet");
+    let grains = vtk::read_grains(&stage.path("bricks.out/fields/grains_000004.vtp")).unwrap();
+    let (_, orientations, width) = grains.scalars.iter().find(|(name, ..)| name == "orientation").unwrap();
+    assert_eq!((*width, orientations.len()), (4, 12));
+    let surfaces = |run: &str, frame: u32| vtk::read_polyhedra(&stage.path(&format!("{run}/fields/polyhedra_{frame:06}.vtp"))).unwrap();
+    let last = surfaces("bricks.out", 4);
+    // The drawn brick ends 4 mm from its center along x: so does the turned one along the turned axis. Orientations have seven digits.
+    let brick = grains.id.iter().position(|&id| id == last.id[0]).unwrap();
+    let [w, x, y, z] = orientations.as_chunks().0[brick];
+    let along = [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y + w * z), 2.0 * (x * z - w * y)];
+    let reach = |corner: &[f64; 3]| (0..3).map(|k| along[k] * (corner[k] - grains.position[brick][k])).sum::<f64>();
+    let of_brick = last.triangles.iter().zip(&last.id).filter(|(_, id)| **id == last.id[0]);
+    let corners = of_brick.flat_map(|(triangle, _)| triangle.map(|corner| last.position[corner as usize]));
+    let farthest = corners.map(|corner| reach(&corner)).fold(0.0, f64::max);
+    assert!((farthest - 4e-3).abs() < 1e-8 && along[0] < 0.9, "{farthest} {along:?}");
+
+    stage.succeed("table bricks.out --out start.csv");
+    let table = stage.read("start.csv");
+    assert!(
+        table.starts_with("id,x[m],y[m],z[m],radius[m],vx[m/s],vy[m/s],vz[m/s],qw,qx,qy,qz\n"),
+        "{table}"
+    );
+    let at = "at = [[0, 0, 0], [\"2 cm\", 0, 0]]\nvelocity = [0, 0.5, 0]";
+    stage.write("next.toml", &BRICKS.replace(at, "file = \"start.csv\"\nrows = [1, 2]"));
+    stage.succeed("run next.toml --quiet --until 0.00025");
+    let first = surfaces("next.out", 0);
+    assert_eq!((&first.id, &first.triangles), (&last.id, &last.triangles));
+    for (now, then) in first.position.as_flattened().iter().zip(last.position.as_flattened()) {
+        assert!((now - then).abs() < 1e-8, "{now} {then}");
+    }
+    // Free spheres have none.
+    let (rest, _) = BRICKS.split_once("[shape.brick]").unwrap();
+    let dust = "[grains.dust]\nmaterial = \"stone\"\nat = [[0, 0, 0]]\nradius = 1\n[output]\nfields = [\"orientation\"]";
+    stage.write("dust.toml", &format!("{rest}{dust}"));
+    let refused = stage.seixo("check dust.toml");
+    assert!(
+        refused.code == 2
+            && refused
+                .err
+                .contains("\"orientation\" is for scenes with polyhedra, clumps or bonds"),
+        "{}",
+        refused.err
+    );
+}
+
+#[test]
+fn polyhedra_come_by_a_stage_and_are_set_free_by_it() {
+    let stage = Stage::new();
+    let scene = BRICKS
+        .replace("velocity = [0, 0.5, 0]", "fixed = true")
+        .replace("[material.stone]", "[world]\ngravity = [0, 0, -9.81]\n[material.stone]");
+    let late = "[grains.late]\nmaterial = \"stone\"\nshape = \"brick\"\nat = [[0, 0, \"2 cm\"]]\n";
+    let stages = "[[stage]]\nname = \"hold\"\nuntil = \"duration 0.5 ms\"\n\
+                  [[stage]]\nname = \"free\"\nadd = [\"grains.late\"]\nset.grains.bricks.fixed = false\n";
+    stage.write("bricks.toml", &format!("{scene}{late}{stages}"));
+    stage.succeed("run bricks.toml --quiet");
+    let seen = |frame: u32| {
+        let found = vtk::read_polyhedra(&stage.path(&format!("bricks.out/fields/polyhedra_{frame:06}.vtp"))).unwrap();
+        let mut ids = found.id;
+        ids.dedup();
+        (ids.len(), found.velocity)
+    };
+    let (held, at_rest) = seen(1);
+    assert!(held == 2 && at_rest.iter().all(|velocity| *velocity == [0.0; 3]), "{at_rest:?}");
+    // All fall for half a millisecond, give or take two steps.
+    let (falling, velocities) = seen(4);
+    let fallen = -9.81 * 0.5e-3;
+    assert_eq!(falling, 3);
+    assert!(
+        velocities.iter().all(|velocity| (velocity[2] / fallen - 1.0).abs() < 0.1),
+        "{velocities:?}"
+    );
+}
+
+#[test]
 fn a_checkpoint_of_shapes_with_other_axes_is_refused() {
     let stage = Stage::new();
     stage.write("bricks.toml", BRICKS);
@@ -183,4 +264,48 @@ fn check_fails_where_the_run_stops_in_its_first_steps() {
     // Slow bricks are right.
     stage.write("bricks.toml", BRICKS);
     assert!(stage.succeed("check bricks.toml").out.contains("right; next: seixo run"));
+}
+
+#[test]
+fn check_estimates_the_size_of_frames_and_the_least_time() {
+    let stage = Stage::new();
+    let (bricks, _) = BRICKS.split_once("[grains.dust]").unwrap();
+    let fill = "fill = { region = { box = { min = [0, 0, 0], max = [0.1, 0.1, 0.1] } }, count = 200 }";
+    let many = bricks.replace("at = [[0, 0, 0], [\"2 cm\", 0, 0]]", fill);
+    let checked = || -> serde_json::Value { serde_json::from_str(&stage.succeed("check scene.toml --json").out).unwrap() };
+    let contacts_and_bound = |found: &serde_json::Value| (found["contacts_per_grain"].as_f64(), found["time_is_lower_bound"].as_bool());
+    for encoding in ["compressed", "raw"] {
+        stage.write(
+            "scene.toml",
+            &format!("{many}[output]\nevery = \"0.25 ms\"\nencoding = \"{encoding}\"\n"),
+        );
+        let found = checked();
+        stage.succeed("run scene.toml --quiet --force");
+        let files = std::fs::read_dir(stage.path("scene.out/fields")).unwrap();
+        let written: u64 = files.map(|file| file.unwrap().metadata().unwrap().len()).sum();
+        // The estimate has checkpoints, too, with contacts that these bricks do not have.
+        let share = found["output"].as_f64().unwrap() / written as f64;
+        assert!((0.9..1.5).contains(&share), "{encoding}: {share} of {written} B");
+        assert_eq!(contacts_and_bound(&found), (Some(0.0), Some(true)));
+    }
+    let text = stage.succeed("check scene.toml").out;
+    assert!(
+        text.contains("  time       at least ") && text.contains("a grain has 0.00 contacts there"),
+        "{text}"
+    );
+    // A ball that two planes press from both sides.
+    let (materials, _) = BRICKS.split_once("[shape.brick]").unwrap();
+    let plane = |name: &str, height: f64, up: f64| {
+        format!("[wall.{name}]\nmaterial = \"stone\"\nplane = {{ point = [0, 0, {height}], normal = [0, 0, {up}] }}\n")
+    };
+    let planes = [plane("floor", -0.999e-3, 1.0), plane("lid", 0.999e-3, -1.0)].concat();
+    let ball = "[grains.ball]\nmaterial = \"stone\"\nat = [[0, 0, 0]]\nradius = \"1 mm\"\n";
+    stage.write("scene.toml", &format!("{materials}{ball}{planes}"));
+    let found = checked();
+    assert_eq!(contacts_and_bound(&found), (Some(2.0), Some(false)));
+    let text = stage.succeed("check scene.toml").out;
+    assert!(
+        text.contains("  time       about ") && text.contains("later contacts add to it"),
+        "{text}"
+    );
 }

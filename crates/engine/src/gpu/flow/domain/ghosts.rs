@@ -4,13 +4,18 @@
 use super::super::GpuFluid;
 use super::MigrationBuffer;
 use crate::exchange::{DecodeError, HaltReason};
-use crate::gpu::Number;
+use crate::flow::Flow;
 use crate::gpu::halo_exchange::{GhostExchange, HaloMessage};
 use crate::gpu::neighbor_lists::make_room;
+use crate::gpu::{Number, vector};
 use seixo_device::gpu::{Gpu, GpuError, units};
 use seixo_laws::Coordinate;
+use seixo_sweeps::domain::{Block, BlockLaunch};
+use seixo_sweeps::fluid::Solver;
 use seixo_sweeps::kernels::domain::{count_from, mark_fluid, mark_ghosts_of_fluid};
+use seixo_sweeps::kernels::fluid_ghosts::{find_ghosts_of_fluid, mark_wall_cells};
 use seixo_sweeps::layout::RECORD;
+use seixo_sweeps::periodic::OPEN;
 use std::sync::{Arc, OnceLock};
 
 /// Numbers of particles that are ghosts in another subdomain, and of the fluid particles among them.
@@ -61,7 +66,76 @@ impl<C: Number, R: Number> PackedGhosts<C, R> {
     }
 }
 
+/// Index of the cells per length in the record of a grid, see [`seixo_sweeps::cells::GRID`].
+const CELLS_PER_LENGTH: usize = 3;
+/// Part of the reach that rounding may take from the cells within it. Walls rest, so their fluid has half the skin left \[-\].
+const ROUNDING: f64 = 1e-6;
+
+/// A block as a kernel argument.
+fn block_launch<C: Number>(block: &Block<f64>) -> BlockLaunch<C> {
+    BlockLaunch::new(vector(&block.low), vector(&block.high), vector(&block.length))
+}
+
 impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
+    /// Whether wall particles rest, and none is across periodic sides: then those near the fluid of this domain are known here at a rebuild, unless planes
+    /// moved.
+    pub(super) fn has_walls_at_rest(&self) -> bool {
+        let plan = &self.plan;
+        let rests = plan.bounded && !plan.moving && !plan.passing && !plan.carrying;
+        rests && plan.sides == OPEN && plan.solver == Solver::WeaklyCompressible
+    }
+
+    /// Queues marks of the cells that have wall particles, of the last sort.
+    pub(super) fn mark_cells_of_walls(&mut self, host: &Flow) -> Result<(), GpuError> {
+        let (gpu, n) = (self.gpu.clone(), self.n);
+        let marks = &mut self.border_mut().wall_cells;
+        make_room(&gpu, marks, host.cells.number_of_cells(), "domains")?;
+        gpu.clear(marks);
+        let (count, dim) = units(n);
+        mark_wall_cells::launch::<C>(
+            gpu.client(),
+            count,
+            dim,
+            self.position[self.now].records(),
+            self.kind.argument(),
+            self.cells.grids.argument(),
+            self.cells.shapes.argument(),
+            self.border().wall_cells.argument(),
+            n as u32,
+        );
+        Ok(())
+    }
+
+    /// Queues the search for the ghosts of a neighbor with this block and its halo: all particles there or, with the `near` part of it, those in that part
+    /// and the fluid near [marked cells](GpuFluid::mark_cells_of_walls). Their number comes to `kept` of the cells.
+    pub(super) fn queue_ghosts(&mut self, host: &Flow, block: &Block<f64>, near: Option<&Block<f64>>) -> Result<(), GpuError> {
+        let border = self.border();
+        if let Some(near) = near {
+            let reach = host.reach_of_lists() * (1.0 - ROUNDING) * host.cells.grids[CELLS_PER_LENGTH];
+            let (count, dim) = units(self.n);
+            find_ghosts_of_fluid::launch::<C>(
+                self.gpu.client(),
+                count,
+                dim,
+                self.position[self.now].records(),
+                self.kind.argument(),
+                border.owned.argument(),
+                self.cells.grids.argument(),
+                self.cells.shapes.argument(),
+                border.wall_cells.argument(),
+                self.cells.lengths.argument(),
+                block_launch(near),
+                block_launch(block),
+                reach.ceil() as u32,
+                self.n as u32,
+            );
+        } else {
+            let own = (&self.position[self.now], &border.owned, self.n);
+            self.cells.mark_within(&self.gpu, own, block, false);
+        }
+        self.cells.queue_marked(&self.gpu, self.n, &self.order)
+    }
+
     /// Finds the fluid among the particles that were found for a neighbor, and writes its places in the buffer `order` to the start of the buffer `key`.
     /// Waits for the numbers of particles and of fluid.
     pub(super) fn count_found(&mut self) -> Result<FoundGhosts, GpuError> {
@@ -246,7 +320,10 @@ impl<C: Number + Coordinate<R>, R: Number> GhostExchange for GpuFluid<C, R> {
 mod tests {
     use super::*;
     use crate::gpu::flow::body_in_lists;
-    use seixo_sweeps::bodies::GHOST;
+    use crate::search;
+    use crate::world::Search;
+    use seixo_laws::Vector3;
+    use seixo_sweeps::bodies::{FREE, GHOST};
     use seixo_sweeps::fluid::{OPEN_BOUNDARY, OUTLET, SUSPENDED, WALL};
 
     /// Software Vulkan suffices; without any adapter this test fails.
@@ -310,5 +387,86 @@ mod tests {
         assert_eq!(gpu.download(&ghosts).unwrap()[..fluid], indices);
         // Particles before them stay as they were.
         assert!(gpu.download(&owned).unwrap()[..first].iter().all(|mark| *mark == 0));
+    }
+
+    /// Software Vulkan suffices; without any adapter this test fails.
+    #[test]
+    fn far_ghosts_are_the_fluid_in_front_of_walls() {
+        let gpu = Gpu::open(None).unwrap();
+        // A block of fluid on a layer of wall particles, whose reach is three spacings. Every seventh particle is a ghost already.
+        let (side, reach, planes) = (20u32, 3.0, [5.0, 8.0]);
+        let n = side.pow(3) as usize;
+        let place = |i: usize| [i as u32 % side, i as u32 / side % side, i as u32 / side.pow(2)].map(|k| f64::from(k) + 0.5);
+        let mut cells = search::Cells::new(std::iter::once(0.5 * (reach - 0.3)), Search::Grid, 0.3);
+        cells.halvings = 1;
+        let number = cells.lay_out([0.0; 3], [f64::from(side); 3], n);
+        assert_eq!(number, cells.number_of_cells());
+        let position: Vec<f64> = (0..n)
+            .flat_map(|i| {
+                let [x, y, z] = place(i);
+                [x, y, z, 1.0]
+            })
+            .collect();
+        let kind: Vec<u32> = (0..n).map(|i| if place(i)[2] < 1.0 { WALL } else { 0 }).collect();
+        let owned: Vec<u32> = (0..n).map(|i| if i % 7 == 0 { GHOST } else { FREE }).collect();
+        let position = gpu.upload(&position, "a test").unwrap();
+        let grids = gpu.upload(&cells.grids, "a test").unwrap();
+        let [kinds, marked, shapes] = [&kind, &owned, &cells.shapes].map(|words| gpu.upload(words, "a test").unwrap());
+        let [walls, keep] = [number, n].map(|words| gpu.zeros::<u32>(words, "a test").unwrap());
+        let (count, dim) = units(n);
+        mark_wall_cells::launch::<f64>(
+            gpu.client(),
+            count.clone(),
+            dim,
+            position.records(),
+            kinds.argument(),
+            grids.argument(),
+            shapes.argument(),
+            walls.argument(),
+            n as u32,
+        );
+        let below = |plane: f64| {
+            let [low, high] = [f64::NEG_INFINITY, f64::INFINITY].map(|x| Vector3 { x, y: x, z: x });
+            block_launch(&Block {
+                low,
+                high: Vector3 { y: plane, ..high },
+                length: Vector3::zero(),
+            })
+        };
+        find_ghosts_of_fluid::launch::<f64>(
+            gpu.client(),
+            count,
+            dim,
+            position.records(),
+            kinds.argument(),
+            marked.argument(),
+            grids.argument(),
+            shapes.argument(),
+            walls.argument(),
+            keep.argument(),
+            below(planes[0]),
+            below(planes[1]),
+            2,
+            n as u32,
+        );
+        let kept = gpu.download(&keep).unwrap();
+        // Cells of half the reach find walls that are half as far again.
+        let farthest = 1.5 * reach;
+        let mut far = [0, 0];
+        for (i, (mark, (kind, member))) in kept.iter().zip(kind.iter().zip(&owned)).enumerate() {
+            let ([_, y, z], is_fluid, is_own) = (place(i), kind & WALL == 0, *member == FREE);
+            let is_needed = is_own && (y < planes[0] || is_fluid && y < planes[1] && z - 0.5 <= reach);
+            let may_be = is_own && (y < planes[0] || is_fluid && y < planes[1] && z - 0.5 <= farthest);
+            let is_kept = *mark == 1;
+            assert!(
+                (is_kept || !is_needed) && (may_be || !is_kept),
+                "{:?}: {is_kept}, {is_own}",
+                place(i)
+            );
+            if is_own && is_fluid && (planes[0]..planes[1]).contains(&y) {
+                far[usize::from(is_kept)] += 1;
+            }
+        }
+        assert!(far[1] > 0 && far[0] > 2 * far[1], "{far:?} are left out and kept");
     }
 }

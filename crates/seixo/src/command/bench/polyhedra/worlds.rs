@@ -79,6 +79,7 @@ fn cube() -> Result<GrainShape, PolyhedronError> {
     // All axes of a cube are principal ones, so those of its faces may be those of the shape.
     let radius = grain.radius;
     grain.shape.vertices = core.vertices().iter().map(|&vertex| (vertex / radius).to_array()).collect();
+    grain.shape.drawn_axes = None;
     Ok(grain)
 }
 

@@ -40,6 +40,7 @@ pub mod polyhedra_pairs;
 pub mod polyhedra_search;
 pub mod polyhedra_walls;
 pub mod row_order;
+pub mod rows_by_id;
 pub mod servos;
 pub mod shifting;
 pub mod short_rows;

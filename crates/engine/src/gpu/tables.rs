@@ -10,7 +10,7 @@ use seixo_laws::Coordinate;
 use seixo_sweeps::cells::{GRID, SHAPE};
 use seixo_sweeps::entries::TILE;
 use seixo_sweeps::kernels::neighbor_marks::NOTE_WORDS;
-use seixo_sweeps::kernels::{THREADS, neighbor_lists, neighbor_marks, row_order};
+use seixo_sweeps::kernels::{THREADS, neighbor_lists, neighbor_marks, row_order, rows_by_id};
 use seixo_sweeps::layout::RECORD;
 use seixo_sweeps::neighbors::{RowPlan, SearchStructure};
 use seixo_sweeps::periodic::{OPEN, PeriodicBoundaries};
@@ -502,9 +502,8 @@ impl<R: Number> Rows<R> {
 
     /// Sorts the rows of the first n grains by these ids of the neighbors. No entry may be marked yet.
     pub(super) fn sort(&self, gpu: &Gpu, id: &Buffer<u32>, n: usize) {
-        // A block for each tile.
-        let (count, dim) = units(n.div_ceil(TILE) * THREADS);
-        neighbor_lists::sort_rows::launch(
+        let (count, dim) = units(n);
+        rows_by_id::sort_rows::launch(
             gpu.client(),
             count,
             dim,

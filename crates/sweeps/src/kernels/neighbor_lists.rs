@@ -5,7 +5,7 @@ use super::{DONE, THREADS, put_sum};
 use crate::bodies::{FREE, REMOVED, is_carried, is_ghost};
 use crate::buckets::bucket_of_grain;
 use crate::cells::{cell_of, class_of};
-use crate::entries::{TILE, first_entry, sort_by_id};
+use crate::entries::{TILE, first_entry};
 use crate::layout::{Record, between_steps, kept_beside, last, load, record, xyz};
 use crate::motion::{SKIN_EXCEEDED, StepParameters};
 use crate::neighbors::{RowPlan, neighbors_of, overlapped_cells};
@@ -20,15 +20,6 @@ pub const BOUNDS: usize = 256;
 
 /// A coordinate larger than all others.
 const FAR: f32 = 1.0e37;
-
-/// Longest rows that the threads of a block sort together: a multiple of four times [`SORTERS`]. Ids and entries of a tile take 32 KiB of shared memory.
-const SORTED_TOGETHER: usize = 128;
-
-/// Entries of a tile with such rows.
-const MOST_ENTRIES: u32 = (SORTED_TOGETHER * TILE) as u32;
-
-/// Threads that sort a row.
-const SORTERS: usize = THREADS / TILE;
 
 /// Index of the flag that a grain exceeded the skin.
 const SKIN: usize = SKIN_EXCEEDED.trailing_zeros() as usize;
@@ -494,94 +485,6 @@ pub fn sum_lengths(count: &[u32], sums: &mut [u32], n: u32) {
     }
     if unit == 0usize {
         sums[CUBE_POS] = shared[0];
-    }
-}
-
-/// Sorts all rows by the ids of neighbors. No id is in a row twice. Each block sorts one tile.
-///
-/// The place of an entry is the number of smaller ids in its row. Shared memory has the ids in the order of the tile, so threads that sort different rows
-/// read different banks, and the list is read and written in whole lines. All threads do the same work on rows of the same length. In a tile with a row
-/// that is too long for shared memory, each row is sorted in place by one thread.
-#[cube(launch)]
-pub fn sort_rows(tile_first: &[u32], count: &[u32], list: &mut [u32], id: &[u32], n: u32) {
-    let mut ids = Shared::<[u32]>::new_slice(SORTED_TOGETHER * TILE);
-    let mut sorted = Shared::<[u32]>::new_slice(SORTED_TOGETHER * TILE);
-    let tile = CUBE_POS;
-    let row = UNIT_POS as usize % TILE;
-    let sorter = UNIT_POS as usize / TILE;
-    let i = tile * TILE + row;
-    let mut first = 0usize;
-    let mut length = 0usize;
-    // The same for all threads of a block.
-    let mut entries = 0u32;
-    if tile * TILE < n as usize {
-        entries = tile_first[tile + 1usize] - tile_first[tile];
-        first = tile_first[tile] as usize + row;
-        if i < n as usize {
-            length = count[i] as usize;
-        }
-    }
-    let fits = entries <= MOST_ENTRIES;
-    if fits {
-        let mut s = sorter;
-        while s < length {
-            ids[s * TILE + row] = id[list[first + s * TILE] as usize];
-            s += SORTERS;
-        }
-    }
-    sync_cube();
-    if fits {
-        let mut s = sorter;
-        while s < length {
-            // Four entries for each id that is read. Those beyond the row have no place.
-            let second = s + SORTERS;
-            let third = second + SORTERS;
-            let fourth = third + SORTERS;
-            let one = ids[s * TILE + row];
-            let two = ids[second * TILE + row];
-            let three = ids[third * TILE + row];
-            let four = ids[fourth * TILE + row];
-            let mut below_one = 0u32;
-            let mut below_two = 0u32;
-            let mut below_three = 0u32;
-            let mut below_four = 0u32;
-            for k in 0..length {
-                let other = ids[k * TILE + row];
-                if other < one {
-                    below_one += 1u32;
-                }
-                if other < two {
-                    below_two += 1u32;
-                }
-                if other < three {
-                    below_three += 1u32;
-                }
-                if other < four {
-                    below_four += 1u32;
-                }
-            }
-            sorted[below_one as usize * TILE + row] = list[first + s * TILE];
-            if second < length {
-                sorted[below_two as usize * TILE + row] = list[first + second * TILE];
-            }
-            if third < length {
-                sorted[below_three as usize * TILE + row] = list[first + third * TILE];
-            }
-            if fourth < length {
-                sorted[below_four as usize * TILE + row] = list[first + fourth * TILE];
-            }
-            s = fourth + SORTERS;
-        }
-    }
-    sync_cube();
-    if fits {
-        let mut s = sorter;
-        while s < length {
-            list[first + s * TILE] = sorted[s * TILE + row];
-            s += SORTERS;
-        }
-    } else if sorter == 0usize {
-        sort_by_id(first, length as u32, list, id);
     }
 }
 

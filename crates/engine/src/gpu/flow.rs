@@ -172,9 +172,6 @@ pub(crate) struct GpuFluid<C, R> {
     since_rebuild: u64,
 }
 
-/// Entries of a row, on average, from which on its parts are sorted one by one.
-const LONG_ROW: usize = 64;
-
 /// Body of a particle of this kind for the lists.
 fn body_in_lists(kind: u32) -> u32 {
     if kind & WALL != 0 && !is_suspended(kind) { 0 } else { FREE }
@@ -363,11 +360,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         self.rows.fill(gpu, &search, entries)?;
         self.entries = entries as u64;
         if host.decomposition_invariant {
-            if entries > LONG_ROW * n {
-                self.rows.sort_long(gpu, &self.id, n);
-            } else {
-                self.rows.sort(gpu, &self.id, n);
-            }
+            self.rows.sort(gpu, &self.id, n);
         }
         if self.plan.bounded {
             let (count, dim) = units(n);

@@ -185,40 +185,66 @@ fn a_gpu_sorts_rows_of_any_length_by_ids() {
     assert!(here == there);
 }
 
-#[test]
-fn long_rows_in_any_order_are_sorted_by_ids() {
-    let gpu = Gpu::open(None).unwrap();
-    // The longest row of each tile: as many entries as threads, a part of a row or all parts have, one fewer or more, and too many for shared memory.
-    let longest = [1, 2, 8, 9, 31, 32, 33, 36, 63, 64, 65, 100, 113, 125, 127, 128, 129, 200];
-    // The last tile is not full.
-    let n = longest.len() * TILE - 5;
-    let id: Vec<u32> = (0..256u32).map(|j| j.wrapping_mul(2_654_435_761)).collect();
-    let row = |i: usize| -> Vec<u32> {
-        let length = longest[i / TILE] * (TILE - i % TILE) / TILE;
-        (0..length).map(|s| ((i * 37 + s * 101) % id.len()) as u32).collect()
-    };
-    let mut tile_first = vec![0];
-    longest
-        .iter()
-        .for_each(|entries| tile_first.push(tile_first[tile_first.len() - 1] + entries * TILE));
-    let mut list = vec![0; tile_first[longest.len()]];
-    for i in 0..n {
-        for (s, j) in row(i).into_iter().enumerate() {
-            list[tile_first[i / TILE] + i % TILE + s * TILE] = j;
+/// These rows on a GPU. Words of the list that belong to no row are no index.
+fn uploaded(gpu: &Gpu, rows: &[Vec<u32>]) -> Rows<f64> {
+    let count: Vec<u32> = rows.iter().map(|row| row.len() as u32).collect();
+    let mut first = vec![0];
+    for tile in count.chunks(TILE) {
+        first.push(first[first.len() - 1] + tile.iter().max().unwrap() * TILE as u32);
+    }
+    let mut list = vec![u32::MAX; first[first.len() - 1] as usize + 2 * TILE];
+    for (i, row) in rows.iter().enumerate() {
+        for (s, &j) in row.iter().enumerate() {
+            list[first[i / TILE] as usize + i % TILE + s * TILE] = j;
         }
     }
-    let mut rows = Rows::<f32>::new(&gpu, n).unwrap();
-    gpu.write(&rows.count, &(0..n).map(|i| row(i).len() as u32).collect::<Vec<u32>>());
-    gpu.write(
-        &rows.tile_first,
-        &tile_first.iter().map(|&first| first as u32).collect::<Vec<u32>>(),
-    );
-    rows.list = gpu.upload(&list, "neighbors").unwrap();
-    rows.sort_long(&gpu, &gpu.upload(&id, "ids").unwrap(), n);
-    for (i, sorted) in listed(&gpu, &rows, n).into_iter().enumerate() {
-        let mut expected = row(i);
-        expected.sort_by_key(|&j| id[j as usize]);
-        assert_eq!(sorted, expected, "row {i} of up to {}", longest[i / TILE]);
+    let mut there = Rows::new(gpu, rows.len()).unwrap();
+    gpu.write(&there.count, &count);
+    gpu.write(&there.tile_first, &first);
+    there.list = gpu.upload(&list, "neighbors").unwrap();
+    there
+}
+
+#[test]
+fn a_gpu_sorts_rows_in_any_order_of_entries_as_a_cpu_does() {
+    /// A prime, so that no grain is in a row twice.
+    const GRAINS: u32 = 509;
+    let gpu = Gpu::open(None).unwrap();
+    // An odd factor gives no id twice. One grain has the id that stands for none in the kernel.
+    let mut id: Vec<u32> = (1..=GRAINS).map(|k| k.wrapping_mul(2_654_435_761)).collect();
+    id[77] = u32::MAX;
+    // The longest rows of tiles: at the limits of each way to sort, and beyond them.
+    let longest = [
+        0, 1, 2, 12, 15, 16, 17, 31, 32, 33, 63, 64, 65, 110, 127, 128, 129, 140, 192, 193, 400,
+    ];
+    let orders: [fn(&mut [u32], &[u32]); 4] = [
+        |_, _| (),
+        |row, id| row.sort_unstable_by_key(|&j| id[j as usize]),
+        |row, id| row.sort_unstable_by_key(|&j| !id[j as usize]),
+        // Runs, as from cells.
+        |row, id| row.chunks_mut(5).for_each(|run| run.sort_unstable_by_key(|&j| id[j as usize])),
+    ];
+    let mut rows = Vec::new();
+    for order in orders {
+        for length in longest {
+            for of_tile in 0..TILE as u32 {
+                let shorter = if of_tile % 3 == 0 { 0 } else { length * of_tile / TILE as u32 };
+                let step = 1 + (rows.len() as u32 * 37) % (GRAINS - 1);
+                let mut row: Vec<u32> = (0..length - shorter).map(|s| (of_tile + s * step) % GRAINS).collect();
+                order(&mut row, &id);
+                rows.push(row);
+            }
+        }
+    }
+    // The last tile is not full, and neither is its block, as the number of tiles is no multiple of eight.
+    rows.truncate(rows.len() - 7);
+    let there = uploaded(&gpu, &rows);
+    let id_there = gpu.upload(&id, "ids").unwrap();
+    there.sort(&gpu, &id_there, rows.len());
+    let found = listed(&gpu, &there, rows.len());
+    for (row, found) in rows.iter_mut().zip(found) {
+        row.sort_unstable_by_key(|&j| id[j as usize]);
+        assert_eq!(*row, found);
     }
 }
 

@@ -9,9 +9,8 @@ use seixo_device::gpu::{Buffer, Copies, Gpu, GpuError, Order, Room, Ticket, Work
 use seixo_laws::Coordinate;
 use seixo_sweeps::cells::{GRID, SHAPE};
 use seixo_sweeps::entries::TILE;
-use seixo_sweeps::kernels::long_rows::sort_long_rows;
 use seixo_sweeps::kernels::neighbor_marks::NOTE_WORDS;
-use seixo_sweeps::kernels::{THREADS, neighbor_lists, neighbor_marks, row_order};
+use seixo_sweeps::kernels::{THREADS, neighbor_lists, neighbor_marks, row_order, rows_by_id};
 use seixo_sweeps::layout::RECORD;
 use seixo_sweeps::neighbors::{RowPlan, SearchStructure};
 use seixo_sweeps::periodic::{OPEN, PeriodicBoundaries};
@@ -504,23 +503,7 @@ impl<R: Number> Rows<R> {
     /// Sorts the rows of the first n grains by these ids of the neighbors. No entry may be marked yet.
     pub(super) fn sort(&self, gpu: &Gpu, id: &Buffer<u32>, n: usize) {
         let (count, dim) = units(n);
-        neighbor_lists::sort_rows::launch(
-            gpu.client(),
-            count,
-            dim,
-            self.tile_first.argument(),
-            self.count.argument(),
-            self.list.argument(),
-            id.argument(),
-            n as u32,
-        );
-    }
-
-    /// As [`Rows::sort`], for rows with many entries.
-    pub(super) fn sort_long(&self, gpu: &Gpu, id: &Buffer<u32>, n: usize) {
-        // A block for each tile.
-        let (count, dim) = units(n.div_ceil(TILE) * THREADS);
-        sort_long_rows::launch(
+        rows_by_id::sort_rows::launch(
             gpu.client(),
             count,
             dim,
@@ -649,48 +632,11 @@ impl<R: Number> Rows<R> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::times_wrapped;
 
     #[test]
     fn wraps_of_sums_are_counted() {
         assert_eq!(times_wrapped(&[0, 7, 7, 4_294_967_295]), 0);
         assert_eq!(times_wrapped(&[0, 4_000_000_000, 3_705_032_704, 3_705_032_704, 5]), 2);
-    }
-
-    /// Software Vulkan suffices; without any adapter this test fails.
-    #[test]
-    fn rows_of_any_length_are_sorted_by_the_ids_of_neighbors() {
-        let gpu = Gpu::open(None).unwrap();
-        // Longest rows of the blocks: one, two, four or eight threads sort each row together, or one of them in place.
-        let longest = [3, 16, 17, 32, 33, 64, 65, 128, 129, 200];
-        let n = THREADS * longest.len() - 7;
-        let length = |i: usize| {
-            let most = longest[i / THREADS];
-            if i % 31 == 7 { 0 } else { most - i * 5 % most }
-        };
-        // Neither step has a divisor in common with n, so neighbors of a grain and ids are distinct.
-        let neighbors = |i: usize| -> Vec<u32> { (0..length(i)).map(|s| ((i * 7 + s * 11) % n) as u32).collect() };
-        let id: Vec<u32> = (0..n).map(|j| (j * 1607 % n) as u32).collect();
-        let (mut tile_first, mut list) = (vec![0], Vec::new());
-        for tile in (0..n).step_by(TILE) {
-            let rows: Vec<Vec<u32>> = (tile..n.min(tile + TILE)).map(neighbors).collect();
-            let width = rows.iter().map(Vec::len).max().unwrap_or(0);
-            let entry = |s: usize, row: usize| rows.get(row).and_then(|row| row.get(s)).copied().unwrap_or(0);
-            list.extend((0..width * TILE).map(|at| entry(at / TILE, at % TILE)));
-            tile_first.push(list.len() as u32);
-        }
-        let mut rows = Rows::<f32>::new(&gpu, n).unwrap();
-        let count: Vec<u32> = (0..n).map(|i| length(i) as u32).collect();
-        let columns = [count, tile_first.clone(), list];
-        [rows.count, rows.tile_first, rows.list] = columns.map(|column| gpu.upload(&column, "rows").unwrap());
-        rows.sort(&gpu, &gpu.upload(&id, "ids").unwrap(), n);
-        let list = gpu.download(&rows.list).unwrap();
-        for i in 0..n {
-            let first = tile_first[i / TILE] as usize + i % TILE;
-            let sorted: Vec<u32> = (0..length(i)).map(|s| list[first + s * TILE]).collect();
-            let mut expected = neighbors(i);
-            expected.sort_unstable_by_key(|&j| id[j as usize]);
-            assert_eq!(sorted, expected, "row {i} of {}", length(i));
-        }
     }
 }

@@ -5,7 +5,7 @@ use super::{DONE, THREADS, put_sum};
 use crate::bodies::{FREE, REMOVED, is_carried, is_ghost};
 use crate::buckets::bucket_of_grain;
 use crate::cells::{cell_of, class_of};
-use crate::entries::{TILE, first_entry, sort_by_id};
+use crate::entries::{TILE, first_entry};
 use crate::layout::{Record, between_steps, kept_beside, last, load, record, xyz};
 use crate::motion::{SKIN_EXCEEDED, StepParameters};
 use crate::neighbors::{RowPlan, neighbors_of, overlapped_cells};
@@ -20,15 +20,6 @@ pub const BOUNDS: usize = 256;
 
 /// A coordinate larger than all others.
 pub(super) const FAR: f32 = 1.0e37;
-
-/// Tiles whose rows a block of [`sort_rows()`] sorts, and most threads that sort a row together.
-const SORTERS: usize = THREADS / TILE;
-
-/// Longest rows for which a thread of each row has room: a multiple of four. Ids and entries of a block take 32 KiB of shared memory.
-const SORTED_ALONE: usize = 16;
-
-/// Entries of a tile with such rows.
-const ALONE: usize = SORTED_ALONE * TILE;
 
 /// Index of the flag that a grain exceeded the skin.
 const SKIN: usize = SKIN_EXCEEDED.trailing_zeros() as usize;
@@ -510,128 +501,8 @@ pub fn sum_lengths(count: &[u32], sums: &mut [u32], n: u32) {
     }
 }
 
-/// Sorts all rows by the ids of neighbors. No id is in a row twice. There is a thread for each row.
-///
-/// The place of an entry is the number of smaller ids in its row. Shared memory has the ids in the order of the tile, so threads that sort different rows
-/// read different banks, and the list is read and written in whole lines. All threads do the same work on rows of the same length.
-///
-/// A thread sorts its row alone if all rows of its block are short. Otherwise two, four or eight threads sort a row, with as much more room for it, and
-/// the block sorts its tiles in as many rounds. In a tile with a row that is longer still, each row is sorted in place by one thread.
-#[cube(launch)]
-pub fn sort_rows(tile_first: &[u32], count: &[u32], list: &mut [u32], id: &[u32], n: u32) {
-    let mut ids = Shared::<[u32]>::new_slice(ALONE * SORTERS);
-    let mut sorted = Shared::<[u32]>::new_slice(ALONE * SORTERS);
-    let row = UNIT_POS as usize % TILE;
-    let team = UNIT_POS as usize / TILE;
-    let first_tile = CUBE_POS * SORTERS;
-    // The same for all threads of a block, as is what follows from it.
-    let mut widest = 0u32.runtime();
-    for k in 0..SORTERS {
-        let tile = first_tile + k;
-        if tile * TILE < n as usize {
-            widest = max(widest, tile_first[tile + 1usize] - tile_first[tile]);
-        }
-    }
-    let mut sorters = 1usize.runtime();
-    while sorters < SORTERS && widest as usize > sorters * ALONE {
-        sorters *= 2usize;
-    }
-    let room = sorters * ALONE;
-    let at_once = SORTERS / sorters;
-    let sorter = team % sorters;
-    let base = (team / sorters) * room + row;
-    for round in 0..sorters {
-        let tile = first_tile + round * at_once + team / sorters;
-        let i = tile * TILE + row;
-        let mut first = 0usize.runtime();
-        let mut length = 0usize.runtime();
-        let mut entries = 0u32.runtime();
-        if tile * TILE < n as usize {
-            entries = tile_first[tile + 1usize] - tile_first[tile];
-            first = tile_first[tile] as usize + row;
-            if i < n as usize {
-                length = count[i] as usize;
-            }
-        }
-        let fits = room >= entries as usize;
-        if fits {
-            let mut s = sorter;
-            while s < length {
-                // Four together, so that the reads of one do not wait for those of another. Behind the row, its last entry is read again.
-                let second = s + sorters;
-                let third = second + sorters;
-                let fourth = third + sorters;
-                let end = length - 1usize;
-                let one = id[list[first + s * TILE] as usize];
-                let two = id[list[first + min(second, end) * TILE] as usize];
-                let three = id[list[first + min(third, end) * TILE] as usize];
-                let four = id[list[first + min(fourth, end) * TILE] as usize];
-                ids[base + s * TILE] = one;
-                ids[base + second * TILE] = two;
-                ids[base + third * TILE] = three;
-                ids[base + fourth * TILE] = four;
-                s = fourth + sorters;
-            }
-        }
-        sync_cube();
-        if fits {
-            let mut s = sorter;
-            while s < length {
-                // Four entries for each id that is read. Those beyond the row have no place.
-                let second = s + sorters;
-                let third = second + sorters;
-                let fourth = third + sorters;
-                let one = ids[base + s * TILE];
-                let two = ids[base + second * TILE];
-                let three = ids[base + third * TILE];
-                let four = ids[base + fourth * TILE];
-                let mut below_one = 0u32;
-                let mut below_two = 0u32;
-                let mut below_three = 0u32;
-                let mut below_four = 0u32;
-                for k in 0..length {
-                    let other = ids[base + k * TILE];
-                    if other < one {
-                        below_one += 1u32;
-                    }
-                    if other < two {
-                        below_two += 1u32;
-                    }
-                    if other < three {
-                        below_three += 1u32;
-                    }
-                    if other < four {
-                        below_four += 1u32;
-                    }
-                }
-                sorted[base + below_one as usize * TILE] = list[first + s * TILE];
-                if second < length {
-                    sorted[base + below_two as usize * TILE] = list[first + second * TILE];
-                }
-                if third < length {
-                    sorted[base + below_three as usize * TILE] = list[first + third * TILE];
-                }
-                if fourth < length {
-                    sorted[base + below_four as usize * TILE] = list[first + fourth * TILE];
-                }
-                s = fourth + sorters;
-            }
-        }
-        sync_cube();
-        if fits {
-            let mut s = sorter;
-            while s < length {
-                list[first + s * TILE] = sorted[base + s * TILE];
-                s += sorters;
-            }
-        } else if sorter == 0usize {
-            sort_by_id(first, length as u32, list, id);
-        }
-    }
-}
-
-/// Number of wall elements near each of n grains. Grains of bodies with prescribed motion have none. With `fill`, writes the elements instead, in rows that
-/// start at `row`, for the n grains at the indices `place`, which have some.
+/// Number of wall elements near every grain or, with `fill`, the elements, in rows that start at `row`. Grains of bodies with prescribed motion have
+/// none.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn wall_rows<C: Real>(

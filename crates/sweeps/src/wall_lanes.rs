@@ -1,7 +1,8 @@
 //! Frictional contacts of the grains of a part with walls, for processors with vector units.
 //!
 //! Where elements touch a grain is found one by one, as every kind of element has branches of its own. The laws then run on the contacts of many
-//! grains at once. The bits are those of [`crate::wall::walls_of()`], which computes one grain after the other.
+//! grains at once. Only a batch with contacts of several pairs of materials runs lane by lane. The bits are those of [`crate::wall::walls_of()`], which
+//! computes one grain after the other.
 //!
 //! ```
 //! use seixo_sweeps::layout::{ELEMENT, PLANE, WALL};
@@ -38,11 +39,14 @@ use std::ops::Range;
 /// Contacts per batch of lanes.
 const LANES: usize = 32;
 
-/// Number of grains by which the records of a grain are prefetched.
-const AHEAD: usize = 8;
+/// Number of grains near walls by which the records of such a grain are prefetched.
+pub const WALLS_AHEAD: usize = 8;
 
 /// Place of the contact radius in a contact history; zero without contact.
 const MARK: usize = 3;
+
+/// Place of the force on the grain, in the record of a wall contact.
+const FORCE: usize = 4;
 
 /// Place of the number that says whether an element touches, in the record of a wall contact.
 const TOUCHES: usize = 7;
@@ -113,6 +117,9 @@ pub fn wall_contacts_of_part(
     limits: Limits<f64>,
     mut out: WallOut,
 ) -> PowerSums<f64> {
+    if near.is_empty() {
+        return NO_LOAD.powers;
+    }
     let mut lanes = Lanes::new(grains.table, limits);
     let mut sums = Sums {
         all: NO_LOAD.powers,
@@ -120,7 +127,7 @@ pub fn wall_contacts_of_part(
         load: NO_LOAD,
     };
     for (k, &slot) in near.iter().enumerate() {
-        let later = near[(k + AHEAD).min(near.len() - 1)] as usize;
+        let later = near[(k + WALLS_AHEAD).min(near.len() - 1)] as usize;
         for numbers in [grains.position, grains.velocity, grains.spin] {
             prefetch(numbers, rows.first + later);
         }
@@ -328,7 +335,7 @@ impl<'a> Lanes<'a> {
             let Vector3 { x, y, z } = vector(&self.next, lane);
             let history = [x, y, z, self.contact_radius[lane]];
             out.history[self.entry[lane] * RECORD..][..RECORD].copy_from_slice(&history);
-            out.wall_contacts[self.entry[lane] * WALL_CONTACT + RECORD..][..3].copy_from_slice(&[force.x, force.y, force.z]);
+            out.wall_contacts[self.entry[lane] * WALL_CONTACT + FORCE..][..3].copy_from_slice(&[force.x, force.y, force.z]);
         }
         self.count = 0;
     }
@@ -419,7 +426,7 @@ impl Sums {
         self.all.tangential_power += powers.tangential_power;
         self.all.damping_power += powers.damping_power;
         self.all.wall_power += powers.wall_power;
-        self.all.excess = larger(self.all.excess, powers.excess);
+        self.all.excess = self.all.excess.max(powers.excess);
     }
 }
 

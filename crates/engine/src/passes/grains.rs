@@ -23,10 +23,7 @@ use seixo_sweeps::periodic::{OPEN, PERIODIC, SHEARED, STRETCHED};
 use seixo_sweeps::rows::normal_contacts_in_row;
 use seixo_sweeps::simd::prefetch;
 use seixo_sweeps::wall::walls_of;
-use seixo_sweeps::wall_lanes::{WallOut, WallRows, wall_contacts_of_part};
-
-/// Prefetch distance for grains near walls, in grains near walls.
-const WALLS_AHEAD: usize = 8;
+use seixo_sweeps::wall_lanes::{WALLS_AHEAD, WallOut, WallRows, wall_contacts_of_part};
 
 /// Frictional contacts of the pairs in the shortlist of a part, which is first rebuilt if there is a `margin` \[m\]. `out` has forces and torques; the
 /// histories are those of the shortlist, whose precision is that of the laws.

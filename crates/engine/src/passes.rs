@@ -33,6 +33,7 @@ mod polyhedra_walls;
 mod polyhedral_motion;
 mod prescribed_motion;
 mod preview;
+mod removal;
 mod rigid_motion;
 mod servos;
 mod skin;

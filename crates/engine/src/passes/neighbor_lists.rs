@@ -11,14 +11,18 @@ use seixo_sweeps::neighbors::SearchStructure;
 use seixo_sweeps::periodic::OPEN;
 
 impl Populations {
-    /// Rebuilds cells and lists if a grain or a wall moved half the skin, or a grain left.
+    /// Rebuilds cells and lists if a grain or a wall moved half the skin, or a grain left that cannot be removed from the present lists.
     pub(crate) fn rebuild_neighbor_lists_if_needed(&mut self) {
         // A subdomain rebuilds its lists together with the others.
-        if !self.grains.has_ghosts && self.lists_out_of_date() {
-            self.tune_skin(&self.list_counts());
-            self.remove_bond_energy(self.raised());
-            self.rebuild_neighbor_lists();
+        if self.grains.has_ghosts || !self.lists_out_of_date() {
+            return;
         }
+        if self.keeps_lists() && !self.is_skin_used_up() {
+            return self.remove_left_from_lists();
+        }
+        self.tune_skin(&self.list_counts());
+        self.remove_bond_energy(self.raised());
+        self.rebuild_neighbor_lists();
     }
 
     /// Whether a grain or a wall moved half the skin, or a grain left.

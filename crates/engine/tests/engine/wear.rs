@@ -5,7 +5,8 @@ use crate::resumed::assert_same_when_resumed;
 use seixo_engine::Simulation;
 use seixo_engine::state::WallWear;
 use seixo_engine::world::{
-    DeviceChoice, Frustum, Grains, Precision, Settings, SurfaceMotion, Triangle, Vec3, Wall, WallMotion, WallShape, World,
+    DeviceChoice, Domain, Frustum, Grains, LeavingPolicy, Precision, Settings, SurfaceMotion, Triangle, Vec3, Wall, WallMotion, WallShape,
+    World,
 };
 use seixo_laws::contact::TangentialLaw;
 use std::f64::consts::PI;
@@ -70,6 +71,27 @@ fn after(world: &World, settings: Settings, time: f64) -> Simulation {
 
 fn wear_of(simulation: &Simulation) -> WallWear {
     simulation.walls()[0].wear.clone().expect("the wall wears")
+}
+
+#[test]
+fn wear_by_a_ball_that_left_stays() {
+    let (speed, way) = (0.2, 5e-3);
+    let mut world = ball(1e-3, [speed, 0.0, 0.0], TangentialLaw::None, plane());
+    world.domain = Some(Domain::open([-1.0; 3], [1e-3 + way, 1.0, 1.0], LeavingPolicy::Delete));
+    // Lists last for 2 mm, so the last of the way is in their entries.
+    let settings = Settings {
+        skin: Some(4e-3),
+        ..Settings::default()
+    };
+    let left = after(&world, settings, 1.2 * way / speed);
+    assert!(left.is_empty());
+    // All but its last step, which is 7 µm of the way or less.
+    let expected = RATE * weight() * way;
+    assert!(
+        (wear_of(&left).volume / expected - 1.0).abs() < 5e-3,
+        "{} {expected}",
+        wear_of(&left).volume
+    );
 }
 
 #[test]

@@ -135,6 +135,8 @@ impl SimdLevel for Avx512 {
     }
 }
 
+// No closure has vector operations: methods such as `map`, which call it, are not compiled for the vector unit, so it may not be inlined.
+
 /// Four records at a time.
 #[cfg(target_arch = "x86_64")]
 mod wide {
@@ -161,11 +163,16 @@ mod wide {
 
     #[inline]
     #[target_feature(enable = "avx2")]
-    pub(super) fn to_lanes(records: [&[f64; RECORD]; LANES]) -> Numbers {
-        // SAFETY: a record is four numbers.
-        let rows = records.map(|record| unsafe { _mm256_loadu_pd(record.as_ptr()) });
-        let [a, b, c, d, e, f, g, h] = rows;
-        let (low, high) = (transposed([a, b, c, d]), transposed([e, f, g, h]));
+    fn four(numbers: &[f64; 4]) -> __m256d {
+        // SAFETY: these are four numbers.
+        unsafe { _mm256_loadu_pd(numbers.as_ptr()) }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) fn to_lanes([a, b, c, d, e, f, g, h]: [&[f64; RECORD]; LANES]) -> Numbers {
+        let low = transposed([four(a), four(b), four(c), four(d)]);
+        let high = transposed([four(e), four(f), four(g), four(h)]);
         let mut numbers = [[0.0; LANES]; RECORD];
         for (lane, (low, high)) in numbers.iter_mut().zip(low.into_iter().zip(high)) {
             let place = lane.as_mut_ptr();
@@ -183,8 +190,8 @@ mod wide {
     pub(super) fn out_of_lanes(numbers: &Numbers) -> Records {
         let mut records = [[0.0; RECORD]; LANES];
         for (half, records) in records.as_chunks_mut::<4>().0.iter_mut().enumerate() {
-            // SAFETY: a lane has eight numbers: four, and the next four.
-            let columns = [0, 1, 2, 3].map(|number| unsafe { _mm256_loadu_pd(numbers[number].as_ptr().add(4 * half)) });
+            let [a, b, c, d] = numbers.each_ref().map(|lane| &lane.as_chunks::<4>().0[half]);
+            let columns = [four(a), four(b), four(c), four(d)];
             for (record, row) in records.iter_mut().zip(transposed(columns)) {
                 // SAFETY: a record is four numbers.
                 unsafe { _mm256_storeu_pd(record.as_mut_ptr(), row) };
@@ -198,8 +205,7 @@ mod wide {
     pub(super) fn inverse_roots(numbers: &Lane) -> Lane {
         let mut roots = [0.0; LANES];
         for (four, roots) in numbers.as_chunks::<4>().0.iter().zip(roots.as_chunks_mut::<4>().0) {
-            // SAFETY: these are four numbers.
-            let x = unsafe { _mm256_loadu_pd(four.as_ptr()) };
+            let x = self::four(four);
             let halved = _mm256_srli_epi64::<1>(_mm256_castpd_si256(x));
             let guess = _mm256_castsi256_pd(_mm256_sub_epi64(_mm256_set1_epi64x(FIRST_GUESS as i64), halved));
             let y = inverse_roots!(x, guess, _mm256_set1_pd, _mm256_mul_pd, _mm256_sub_pd, _mm256_add_pd);
@@ -239,14 +245,26 @@ pub(crate) mod widest {
         ]
     }
 
+    /// Two records: one in the lower half, one in the upper half.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn halves(lower: &[f64; RECORD], upper: &[f64; RECORD]) -> __m512d {
+        // SAFETY: a record is four numbers.
+        let [lower, upper] = unsafe { [_mm256_loadu_pd(lower.as_ptr()), _mm256_loadu_pd(upper.as_ptr())] };
+        _mm512_insertf64x4::<1>(_mm512_castpd256_pd512(lower), upper)
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn eight(lane: &Lane) -> __m512d {
+        // SAFETY: a lane is eight numbers.
+        unsafe { _mm512_loadu_pd(lane.as_ptr()) }
+    }
+
     #[inline]
     #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
-    pub(super) fn to_lanes(records: [&[f64; RECORD]; LANES]) -> Numbers {
-        let rows = [0, 1, 2, 3].map(|k| {
-            // SAFETY: a record is four numbers.
-            let [lower, upper] = [records[k], records[k + 4]].map(|record| unsafe { _mm256_loadu_pd(record.as_ptr()) });
-            _mm512_insertf64x4::<1>(_mm512_castpd256_pd512(lower), upper)
-        });
+    pub(super) fn to_lanes([a, b, c, d, e, f, g, h]: [&[f64; RECORD]; LANES]) -> Numbers {
+        let rows = [halves(a, e), halves(b, f), halves(c, g), halves(d, h)];
         let mut numbers = [[0.0; LANES]; RECORD];
         for (lane, column) in numbers.iter_mut().zip(transposed(rows)) {
             // SAFETY: a lane is eight numbers.
@@ -263,18 +281,16 @@ pub(crate) mod widest {
             _mm512_setr_epi64(0, 4, 8, 12, 1, 5, 9, 13),
             _mm512_setr_epi64(2, 6, 10, 14, 3, 7, 11, 15),
         );
-        for (group, eight) in records.as_chunks::<LANES>().0.iter().enumerate() {
-            // SAFETY: two records are eight numbers.
-            let [a, b, c, d] = [0, 2, 4, 6].map(|k| unsafe { _mm512_loadu_pd(eight[k..k + 2].as_ptr().cast()) });
-            let [low, high] = [(a, b), (c, d)].map(|(two, next)| {
-                let first = _mm512_permutex2var_pd(two, front, next);
-                (first, _mm512_permutex2var_pd(two, back, next))
-            });
+        for (group, records) in records.as_flattened().as_chunks::<{ RECORD * LANES }>().0.iter().enumerate() {
+            let [a, b, c, d] = [0, 1, 2, 3].map(|two| &records.as_chunks::<LANES>().0[two]);
+            let [a, b, c, d] = [eight(a), eight(b), eight(c), eight(d)];
+            let (low, low_back) = (_mm512_permutex2var_pd(a, front, b), _mm512_permutex2var_pd(a, back, b));
+            let (high, high_back) = (_mm512_permutex2var_pd(c, front, d), _mm512_permutex2var_pd(c, back, d));
             let columns = [
-                _mm512_shuffle_f64x2::<0x44>(low.0, high.0),
-                _mm512_shuffle_f64x2::<0xee>(low.0, high.0),
-                _mm512_shuffle_f64x2::<0x44>(low.1, high.1),
-                _mm512_shuffle_f64x2::<0xee>(low.1, high.1),
+                _mm512_shuffle_f64x2::<0x44>(low, high),
+                _mm512_shuffle_f64x2::<0xee>(low, high),
+                _mm512_shuffle_f64x2::<0x44>(low_back, high_back),
+                _mm512_shuffle_f64x2::<0xee>(low_back, high_back),
             ];
             for (lane, column) in numbers.iter_mut().zip(columns) {
                 let place = lane[group * LANES..][..LANES].as_mut_ptr();
@@ -287,8 +303,8 @@ pub(crate) mod widest {
     #[inline]
     #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
     pub(super) fn out_of_lanes(numbers: &Numbers) -> Records {
-        // SAFETY: a lane is eight numbers.
-        let columns = numbers.each_ref().map(|lane| unsafe { _mm512_loadu_pd(lane.as_ptr()) });
+        let [a, b, c, d] = numbers;
+        let columns = [eight(a), eight(b), eight(c), eight(d)];
         let mut records = [[0.0; RECORD]; LANES];
         for (k, row) in transposed(columns).into_iter().enumerate() {
             let [lower, upper] = [_mm512_castpd512_pd256(row), _mm512_extractf64x4_pd::<1>(row)];
@@ -303,8 +319,7 @@ pub(crate) mod widest {
     #[inline]
     #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
     pub(super) fn inverse_roots(numbers: &Lane) -> Lane {
-        // SAFETY: a lane is eight numbers.
-        let x = unsafe { _mm512_loadu_pd(numbers.as_ptr()) };
+        let x = eight(numbers);
         let halved = _mm512_srli_epi64::<1>(_mm512_castpd_si512(x));
         let guess = _mm512_castsi512_pd(_mm512_sub_epi64(_mm512_set1_epi64(FIRST_GUESS as i64), halved));
         let y = inverse_roots!(x, guess, _mm512_set1_pd, _mm512_mul_pd, _mm512_sub_pd, _mm512_add_pd);

@@ -23,7 +23,9 @@ impl Populations {
     /// Bodies, bonds, polyhedral grains and fluids have tables of their own with indices of grains, and hash tables are filled at a rebuild only. With
     /// `decomposition_invariant`, lists are rebuilt in the same steps as in domains, where a grain may have ghosts.
     pub(crate) fn keeps_lists(&self) -> bool {
-        let has_others = self.bodies.are_present || self.is_bonded() || self.has_polyhedra() || self.flows();
+        // While a GPU takes a step of incompressible fluids beside the cores, the flow is not here.
+        let has_fluids = self.flows() || self.context.is_heterogeneous();
+        let has_others = self.bodies.are_present || self.is_bonded() || self.has_polyhedra() || has_fluids;
         let are_rebuilt = self.grains_on_gpu() || self.grains.cells.tables.is_some() || self.context.settings.decomposition_invariant;
         self.leaving() == LeavingPolicy::Delete && !has_others && !are_rebuilt
     }
@@ -79,12 +81,18 @@ impl Populations {
         }
         let saved = numbers(state, EXTENT, Some(7))?;
         let corner = |at: usize| [saved[at], saved[at + 1], saved[at + 2]];
-        let (low, high, grains) = (corner(0), corner(3), saved[6] as usize);
+        let (low, high, grains) = (corner(0), corner(3), saved[6]);
         let is_box = saved.iter().all(|number| number.is_finite()) && (0..3).all(|axis| low[axis] <= high[axis]);
-        if !is_box || grains < self.grains.fields.len() {
+        let least = self.grains.fields.len() as f64;
+        let is_count = (least..=f64::from(u32::MAX)).contains(&grains) && grains.fract() == 0.0;
+        if !is_box || !is_count {
             return Err(misfit("its grains were sorted in a box in which they cannot have been"));
         }
-        self.grains.cells.given_extent = Some(Extent { low, high, grains });
+        self.grains.cells.given_extent = Some(Extent {
+            low,
+            high,
+            grains: grains as usize,
+        });
         Ok(())
     }
 }

@@ -380,6 +380,9 @@ impl Pairs {
         device.run(parts(n), data, |part, (count, found): (Strided<u32>, Strided<Vec<u32>>)| {
             let (first, end) = part_range(part, n);
             let entries = &mut found.items[0];
+            // Few rows grow.
+            let [from, to] = [remaining.old_of[first], remaining.old_of[end - 1] + 1].map(|old| old_row[old as usize] as usize);
+            entries.reserve(to - from);
             for i in first..end {
                 let at = entries.len();
                 if grows.get(i).is_some_and(|&grows| grows) {
@@ -396,6 +399,8 @@ impl Pairs {
                 count.items[i - first] = (entries.len() - at) as u32;
             }
         });
+        // Before there is room for the new entries.
+        drop((old_row, old_neighbors));
         if self.lay_out_rows() == 0 {
             return;
         }

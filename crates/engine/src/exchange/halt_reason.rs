@@ -73,6 +73,11 @@ impl HaltReason {
         ))
     }
 
+    /// Ghosts are in the memory of another GPU, which cannot be read.
+    pub fn unreadable_ghosts() -> HaltReason {
+        HaltReason::Lost("the ghosts of another GPU cannot be read".to_owned())
+    }
+
     /// No fluid or wall particle is left in or near a subdomain.
     pub fn no_fluid() -> HaltReason {
         HaltReason::Lost("no fluid is left in a domain on a GPU, and no wall that bounds one; use fewer domains, or domains on the CPU, which may be empty".to_owned())

@@ -404,6 +404,9 @@ impl<C: Number + Coordinate<R>, R: Number> GhostExchange for GpuGrains<C, R> {
     fn receive_ghosts(&mut self, side: usize, copied: HaloMessage) -> Result<(), HaltReason> {
         let copied = copied.downcast::<PackedGhosts<C, R>>().map_err(|_| HaltReason::from(DecodeError))?;
         if !self.fetch_ghosts(side, &copied)? {
+            if !copied.gpu.is_same(&self.gpu) {
+                return Err(HaltReason::unreadable_ghosts());
+            }
             self.border().sides[side].incoming = Some(*copied);
         }
         Ok(())

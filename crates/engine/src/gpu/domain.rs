@@ -76,7 +76,7 @@ pub(super) struct DomainState<C, R> {
     arrived: Vec<ArrivedHistories>,
     /// Blocks for which grains are sought at a rebuild of the lists, see [`seixo_sweeps::kernels::domain::find_for_others()`].
     blocks: SentTable<C>,
-    /// Ghosts of others that were selected already, while grains migrate.
+    /// Ghosts of others that were selected already, with the grains that migrate.
     begun: Option<FoundGhosts>,
     /// Grains that migrated here since then, and the index of the first of each message.
     newcomers: Vec<(usize, HostGrains<C, R>)>,

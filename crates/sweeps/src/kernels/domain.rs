@@ -22,7 +22,7 @@ pub const LEAVES: u32 = 1;
 pub const MOST_NEIGHBORS: usize = 31;
 
 /// Numbers of a block in [`find_for_others()`]: its lower and upper bounds, and the distances of its images.
-pub const BLOCK: usize = 9;
+const BLOCK: usize = 9;
 
 /// Number of keys for removed grains, after those of cells and of the outside. They are spread because sorting is slow with many grains of one key.
 pub const REMOVED_KEYS: usize = 1024;

@@ -117,7 +117,7 @@ class Grains(Columns):
     """Numbers of grains and wall elements in contact (n)."""
     orientation: Floats
     """Orientations, unit quaternions w x y z (n, 4): of polyhedral grains from the shape as drawn, of spheres of a body those of its principal
-    axes; (0, 4) in a scene of free spheres without bonds."""
+    axes; (0, 4) in a scene of free spheres without bonds, until a stage holds some."""
     scalars: Mapping[str, Floats]
     """Scalars that grains carry, by name: `temperature` [K], `film_thickness` [m] (n)."""
 

@@ -15,7 +15,7 @@ mod table_backend;
 mod tables;
 
 use crate::fields::Fields;
-pub use cells::{Cells, Extent, MAX_CLASSES, cells_between, is_small, size_classes};
+pub use cells::{Cells, Extent, MAX_CLASSES, cells_between, is_small, number_of_cells, size_classes};
 pub use layers::{Layer, layers_near};
 pub use overlap::deepest_overlap;
 pub use pairs::Pairs;

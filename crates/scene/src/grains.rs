@@ -626,7 +626,7 @@ fn loose(
                 "file",
                 complaint
                     .limit("any finite length above zero")
-                    .remedy("write 1 0 0 0 for a clump that is not turned"),
+                    .remedy("write 1 0 0 0 for a grain that is not turned"),
             ));
         }
         let orientation = orientation.normalize();

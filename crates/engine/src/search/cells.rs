@@ -48,6 +48,13 @@ pub fn cells_between(low: [f64; 3], high: [f64; 3], edge: f64, fits: impl Fn([f6
     }
 }
 
+/// Number of cells of all grids of these `shapes`, see [`SHAPE`].
+pub fn number_of_cells(shapes: &[u32]) -> usize {
+    let blocks = |shape: &[u32; SHAPE]| (shape[3] * shape[4] * shape[2].div_ceil(8)) as usize;
+    let shapes = shapes.as_chunks::<SHAPE>().0;
+    shapes.iter().map(|shape| 512 * blocks(shape)).sum()
+}
+
 /// Whether a grid of this shape has at most a few cells per grain.
 pub fn is_small(shape: [f64; 3], n: usize) -> bool {
     shape.iter().product::<f64>() <= (4 * n + 4096) as f64
@@ -188,13 +195,6 @@ impl Cells {
             tables.lay_out(low, high, n, self.skin);
         }
         total as usize
-    }
-
-    /// Number of cells of all grids, as they were laid out last.
-    pub fn number_of_cells(&self) -> usize {
-        let blocks = |shape: &[u32; SHAPE]| (shape[3] * shape[4] * shape[2].div_ceil(8)) as usize;
-        let shapes = self.shapes.as_chunks::<SHAPE>().0;
-        shapes.iter().map(|shape| 512 * blocks(shape)).sum()
     }
 
     /// Sorts the grains as [`Cells::order`], and fills the tables of the search with all of them.

@@ -6,7 +6,7 @@ use super::{Done, Failure, SceneChanges};
 use crate::run::{RunError, StageRunner, folder};
 use crate::terminal;
 use clap::Args;
-use seixo_engine::world::{FluidInlet, Fluids, World};
+use seixo_engine::world::{Body, FluidInlet, Fluids, World};
 use seixo_engine::{Simulation, deepest_overlap};
 use seixo_files::layer::Disk;
 use seixo_scene::{Inlet, Scene};
@@ -43,7 +43,7 @@ pub struct CheckArguments {
 /// Wall time of the trial for the estimate \[s\].
 const TRIAL: f64 = 0.5;
 
-/// Contacts per grain below which no bed carries itself, each counted once: steps take longer once grains lie on each other.
+/// Contacts per grain or body that forces move, each counted once, below which no bed carries itself: steps take longer once grains lie on others.
 const CONTACTS_OF_BED: f64 = 1.0;
 
 /// Largest number of trial steps between two looks at the clock: enough for a GPU, which runs steps in batches.
@@ -89,6 +89,9 @@ struct Findings {
     particle_steps_per_second: Option<f64>,
     /// Contacts with grains and walls per grain after the first steps.
     contacts_per_grain: Option<f64>,
+    /// Whether the grains that forces move have fewer contacts than in a bed.
+    #[serde(skip)]
+    is_loose: bool,
     estimated_time: Option<f64>,
     /// Whether the run takes this time at least, as grains will touch more, or more will enter.
     time_is_lower_bound: bool,
@@ -204,8 +207,9 @@ fn examine(scene: Scene, file: &Path, with_passes: bool) -> Result<Findings, Run
     let tried = tried.ok();
     let speed = tried.as_ref().map(|trial| trial.speed);
     let entering_later = crate::run::entering_later(&scene).map(|number| number.round() as u64);
-    let contacts_per_grain = tried.and_then(|trial| trial.contacts_per_grain);
-    let is_loose = fluids.is_empty() && contacts_per_grain.is_some_and(|contacts| contacts < CONTACTS_OF_BED);
+    let touching = tried.filter(|trial| trial.grains > 0);
+    let contacts_per_grain = touching.as_ref().map(|trial| trial.contacts as f64 / trial.grains as f64);
+    let is_loose = fluids.is_empty() && world.bonds.is_empty() && touching.is_some_and(|trial| trial.is_loose(&world.grains.bodies));
     Ok(Findings {
         scene: file.to_owned(),
         title: scene.title.clone(),
@@ -238,6 +242,7 @@ fn examine(scene: Scene, file: &Path, with_passes: bool) -> Result<Findings, Run
         threads: simulation.threads(),
         particle_steps_per_second: speed,
         contacts_per_grain,
+        is_loose,
         time_is_lower_bound: is_loose || entering_later != [0; 2],
         estimated_time: speed
             .map(|speed| steps as f64 * (world.grains.len() + simulation.fluid_particles()) as f64 / speed)
@@ -312,8 +317,20 @@ fn described_of_fluid(inlet: &FluidInlet, fluids: &Fluids, until: f64) -> String
 struct Trial {
     /// Particle-steps per second.
     speed: f64,
-    /// Contacts with grains and walls per grain after them; `None` without grains.
-    contacts_per_grain: Option<f64>,
+    /// Number of grains after them.
+    grains: usize,
+    /// Their contacts with grains and walls.
+    contacts: u64,
+}
+
+impl Trial {
+    /// Whether the grains have fewer contacts than in a bed. Those of a body move as one, and a prescribed motion needs no contacts.
+    fn is_loose(&self, bodies: &[Body]) -> bool {
+        let carried: usize = bodies.iter().map(|body| body.carries.len()).sum();
+        let free = bodies.iter().filter(|body| body.motion.is_none()).count();
+        let movers = self.grains.saturating_sub(carried) + free;
+        (self.contacts as f64) < CONTACTS_OF_BED * movers as f64
+    }
 }
 
 /// Measures the first steps.
@@ -330,10 +347,10 @@ fn trial(simulation: &mut Simulation, most: u64) -> Result<Trial, seixo_engine::
     }
     let speed = particle_steps / clock.elapsed().as_secs_f64();
     simulation.observe()?;
-    let grains = simulation.len();
     Ok(Trial {
         speed,
-        contacts_per_grain: (grains > 0).then(|| simulation.contacts() as f64 / grains as f64),
+        grains: simulation.len(),
+        contacts: if simulation.is_empty() { 0 } else { simulation.contacts() },
     })
 }
 
@@ -501,12 +518,12 @@ impl Findings {
             return format!("unknown, because {reason}");
         };
         let (about, more) = match self.contacts_per_grain {
-            _ if !self.time_is_lower_bound => ("about", "later contacts add to it".to_owned()),
-            Some(contacts) if self.fluids.is_empty() && contacts < CONTACTS_OF_BED => (
+            Some(contacts) if self.is_loose => (
                 "at least",
                 format!("a grain has {contacts:.2} contacts there, and each that comes adds to it"),
             ),
-            _ => ("at least", "what enters later adds to it".to_owned()),
+            _ if self.time_is_lower_bound => ("at least", "what enters later adds to it".to_owned()),
+            _ => ("about", "later contacts add to it".to_owned()),
         };
         format!(
             "{about} {} on {}, at the {} particle-steps/s of the first steps; {more}",

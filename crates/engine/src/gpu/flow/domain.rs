@@ -662,7 +662,7 @@ impl<C: Number + Coordinate<R>, R: Number> FluidDomainBackend for GpuFluid<C, R>
         let in_layers = is_limited && host.ghost_selection == GhostSelection::Layers;
         let near = near.filter(|_| !in_layers && self.has_walls_at_rest());
         if near.is_some() {
-            self.mark_cells_of_walls(host)?;
+            self.mark_cells_of_walls()?;
         }
         for (k, block) in blocks_in_reach.iter().enumerate() {
             let clock = Instant::now();

@@ -308,4 +308,14 @@ fn check_estimates_the_size_of_frames_and_the_least_time() {
         text.contains("  time       about ") && text.contains("later contacts add to it"),
         "{text}"
     );
+    // With held balls beside it, and with three spheres that move as one, there are fewer contacts per grain, but nothing will lie closer.
+    let held = "[grains.held]\nmaterial = \"stone\"\nat = [[0.01, 0, 0], [0.02, 0, 0], [0.03, 0, 0]]\nradius = \"0.5 mm\"\nfixed = true\n";
+    stage.write("scene.toml", &format!("{materials}{ball}{held}{planes}"));
+    assert_eq!(contacts_and_bound(&checked()), (Some(2.0 / 4.0), Some(false)));
+    let sphere = |height: i32| format!("{{ at = [0, 0, {height}], radius = 1 }}");
+    let tower = format!("[shape.tower]\nunit = \"mm\"\nspheres = [{}]\n", [-2, 0, 2].map(sphere).join(", "));
+    let clump = "[grains.clump]\nmaterial = \"stone\"\nshape = \"tower\"\nat = [[0, 0, 0]]\n";
+    let planes = [plane("floor", -2.999e-3, 1.0), plane("lid", 2.999e-3, -1.0)].concat();
+    stage.write("scene.toml", &format!("{materials}{tower}{clump}{planes}"));
+    assert_eq!(contacts_and_bound(&checked()), (Some(2.0 / 3.0), Some(false)));
 }

@@ -8,6 +8,7 @@ use crate::flow::Flow;
 use crate::gpu::halo_exchange::{GhostExchange, HaloMessage};
 use crate::gpu::neighbor_lists::make_room;
 use crate::gpu::{Number, vector};
+use crate::search::number_of_cells;
 use seixo_device::gpu::{Gpu, GpuError, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::domain::{Block, BlockLaunch};
@@ -86,10 +87,12 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
     }
 
     /// Queues marks of the cells that have wall particles, of the last sort.
-    pub(super) fn mark_cells_of_walls(&mut self, host: &Flow) -> Result<(), GpuError> {
+    pub(super) fn mark_cells_of_walls(&mut self) -> Result<(), GpuError> {
         let (gpu, n) = (self.gpu.clone(), self.n);
+        let (_, shapes) = &self.cells.sorted_by;
+        let number = number_of_cells(shapes);
         let marks = &mut self.border_mut().wall_cells;
-        make_room(&gpu, marks, host.cells.number_of_cells(), "domains")?;
+        make_room(&gpu, marks, number, "domains")?;
         gpu.clear(marks);
         let (count, dim) = units(n);
         mark_wall_cells::launch::<C>(
@@ -111,7 +114,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
     pub(super) fn queue_ghosts(&mut self, host: &Flow, block: &Block<f64>, near: Option<&Block<f64>>) -> Result<(), GpuError> {
         let border = self.border();
         if let Some(near) = near {
-            let reach = host.reach_of_lists() * (1.0 - ROUNDING) * host.cells.grids[CELLS_PER_LENGTH];
+            let (grids, _) = &self.cells.sorted_by;
+            let reach = host.reach_of_lists() * (1.0 - ROUNDING) * grids[CELLS_PER_LENGTH].double();
             let (count, dim) = units(self.n);
             find_ghosts_of_fluid::launch::<C>(
                 self.gpu.client(),
@@ -403,7 +407,7 @@ mod tests {
         let mut cells = search::Cells::new(std::iter::once(0.5 * (reach - 0.3)), Search::Grid, 0.3);
         cells.halvings = 1;
         let number = cells.lay_out([0.0; 3], [f64::from(side); 3], n);
-        assert_eq!(number, cells.number_of_cells());
+        assert_eq!(number, number_of_cells(&cells.shapes));
         let position: Vec<f64> = (0..n)
             .flat_map(|i| {
                 let [x, y, z] = place(i);

@@ -93,8 +93,10 @@ fn thrown(tangential: TangentialLaw) -> World {
     world
 }
 
+/// Steps in 600 of which the two upper layers leave, and a skin of which half lasts for some hundred.
 fn with_wide_skin(settings: Settings) -> Settings {
     Settings {
+        time_step: Some(2e-6),
         skin: Some(4e-4),
         ..settings
     }

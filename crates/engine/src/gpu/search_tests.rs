@@ -217,7 +217,8 @@ fn a_gpu_sorts_rows_in_any_order_of_entries_as_a_cpu_does() {
     let longest = [
         0, 1, 2, 12, 15, 16, 17, 31, 32, 33, 63, 64, 65, 110, 127, 128, 129, 140, 192, 193, 400,
     ];
-    let orders: [fn(&mut [u32], &[u32]); 4] = [
+    type Arrange = fn(&mut [u32], &[u32]);
+    let orders: [Arrange; 4] = [
         |_, _| (),
         |row, id| row.sort_unstable_by_key(|&j| id[j as usize]),
         |row, id| row.sort_unstable_by_key(|&j| !id[j as usize]),

@@ -84,11 +84,12 @@ impl Extent {
             high: [f64::NEG_INFINITY; 3],
             grains: 0,
         };
-        for center in position.chunks_exact(RECORD).filter(|x| keep([x[0], x[1], x[2]])) {
+        let centers = position.chunks_exact(RECORD).map(|record| [record[0], record[1], record[2]]);
+        for center in centers.filter(|&center| keep(center)) {
             extent.grains += 1;
-            for axis in 0..3 {
-                extent.low[axis] = extent.low[axis].min(center[axis]);
-                extent.high[axis] = extent.high[axis].max(center[axis]);
+            for (axis, x) in center.into_iter().enumerate() {
+                extent.low[axis] = extent.low[axis].min(x);
+                extent.high[axis] = extent.high[axis].max(x);
             }
         }
         extent

@@ -575,7 +575,8 @@ fn round_walls_must_be_closed_and_around_polyhedra() {
         Simulation::new(world, on(1)).map(|_| ()).err().map(|refusal| refusal.to_string())
     };
     assert_eq!(refused(|_| {}), None);
-    let spoiled: [(fn(&mut World), &str); 4] = [
+    type Spoil = fn(&mut World);
+    let spoiled: [(Spoil, &str); 4] = [
         (
             |world| {
                 // A floor comes before the wall that is meant.

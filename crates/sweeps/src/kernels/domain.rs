@@ -67,7 +67,7 @@ fn is_sought<C: Real>(position: Record<C>, member: u32, domain: &[C], block: &Bl
 
 /// Marks the grains that this subdomain owns and that are inside the world: with [`LEAVES`] those outside the first block, which is that of this subdomain,
 /// and with bit k those that stay and are in block k, which is that of a neighbor with its halo. Also finds the box around all n grains, as
-/// [`super::neighbor_lists::bounds()`]. So all positions are read once.
+/// [`crate::kernels::neighbor_lists::bounds()`]. So all positions are read once.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn find_for_others<C: Real>(

@@ -29,8 +29,9 @@ use cubecl::prelude::*;
 /// Threads that sort a row, at most. A block has as many tiles.
 const SORTERS: usize = THREADS / TILE;
 
-/// Ids of a run, at most.
+/// Ids of a run, at most, and those of a run of shorter rows.
 const RUN: usize = 16;
+const SHORT_RUN: usize = RUN / 2;
 
 /// Entries of a row that are sorted at once, at most. Ids and entries of a tile take 32 KiB of shared memory.
 const SORTED_AT_ONCE: usize = RUN * SORTERS;
@@ -65,9 +66,9 @@ pub fn sort_rows(tile_first: &[u32], count: &[u32], list: &mut [u32], id: &[u32]
         if width > RUN {
             let first = tile_first[tile] as usize + row;
             let length = length_of_row(tile * TILE + row, count, n);
-            if width <= 32usize {
-                sort_at_once(first, length, sorter, row, list, id, &mut ids, &mut sorted, 8usize, 4usize);
-            } else if width <= 64usize {
+            if width <= comptime!(4 * SHORT_RUN) {
+                sort_at_once(first, length, sorter, row, list, id, &mut ids, &mut sorted, SHORT_RUN, 4usize);
+            } else if width <= comptime!(4 * RUN) {
                 sort_at_once(first, length, sorter, row, list, id, &mut ids, &mut sorted, RUN, 4usize);
             } else {
                 // Up to 128 entries are one part, and the second round has none.

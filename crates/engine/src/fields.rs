@@ -18,6 +18,13 @@ pub fn part_range(part: usize, n: usize) -> (usize, usize) {
     (part * PART, ((part + 1) * PART).min(n))
 }
 
+/// Replaces `starts` by the first entry of each part, and the end of the last one, of the rows that `row` begins and ends.
+pub fn start_parts(row: &[u32], starts: &mut Vec<u32>) {
+    let n = row.len() - 1;
+    starts.clear();
+    starts.extend((0..parts(n)).map(|part| row[part * PART]).chain([row[n]]));
+}
+
 /// Values of all particles, divided into parts.
 pub type Numbers<'a> = Strided<'a, f64>;
 

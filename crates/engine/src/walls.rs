@@ -8,7 +8,7 @@ pub(crate) mod servo;
 mod starts;
 mod wear;
 
-use crate::fields::{Fields, PART, part_range, parts};
+use crate::fields::{Fields, PART, part_range, parts, start_parts};
 use crate::refusal::WorldError;
 use crate::search::{Cells, Remaining, resize_with_room};
 use crate::world::{Triangle, Vec3, Wall, WallMotion, WallShape, array};
@@ -481,9 +481,7 @@ impl Walls {
         );
         let entries = exclusive_scan(&mut row);
         self.row = row;
-        self.part_row.clear();
-        self.part_row
-            .extend((0..parts(n)).map(|part| self.row[part * PART]).chain([entries]));
+        start_parts(&self.row, &mut self.part_row);
         let mut list = std::mem::take(&mut self.list);
         resize_with_room(&mut list, entries as usize);
         device.run(
@@ -559,9 +557,7 @@ impl Walls {
         self.history.truncate(kept * numbers);
         self.wall_contacts.truncate(kept * WALL_CONTACT);
         self.work.by_entry.truncate(kept * of_wear);
-        self.part_row.clear();
-        self.part_row
-            .extend((0..parts(n)).map(|part| self.row[part * PART]).chain([kept as u32]));
+        start_parts(&self.row, &mut self.part_row);
     }
 
     /// Counts the elements near grain i; with `FILL`, also writes them to `list`.

@@ -3,7 +3,7 @@
 use super::BondBreak;
 use super::attachment::Attachment;
 use super::plan::BondCandidate;
-use crate::fields::{Fields, PART, parts};
+use crate::fields::{Fields, PART, parts, start_parts};
 use crate::refusal::WorldError;
 use crate::state::{Column, Sections, State};
 use crate::world::{Bonds, SavedBond, World, array};
@@ -274,9 +274,7 @@ impl BondNetwork {
             let of_entry = |&bond: &u32| &self.attachments[bond as usize * ATTACHMENT..][..ATTACHMENT];
             self.entry_attachments = self.bond_of_entry.iter().flat_map(of_entry).copied().collect();
         }
-        self.part_row.clear();
-        self.part_row
-            .extend((0..parts(n)).map(|part| self.row[part * PART]).chain([self.row[n]]));
+        start_parts(&self.row, &mut self.part_row);
         self.contact_power_sums.resize(parts(n), BondPowerSums::default());
     }
 

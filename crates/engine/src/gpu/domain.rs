@@ -26,7 +26,7 @@ use crate::exchange::{HaltReason, SharedParticles, next_message};
 use crate::populations::Populations;
 use body_forces::MemberForces;
 use contact_histories::ArrivedHistories;
-pub(super) use departure::rounded;
+pub(super) use departure::grouped_by_block;
 use ghosts::FoundGhosts;
 use halo::HaloSide;
 pub(crate) use halt_flags::HaltFlags;

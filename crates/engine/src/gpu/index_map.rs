@@ -34,6 +34,11 @@ enum Tested {
     Bonded,
 }
 
+/// A block as a kernel argument.
+pub(super) fn block_launch<C: Number>(block: &Block<f64>) -> BlockLaunch<C> {
+    BlockLaunch::new(vector(&block.low), vector(&block.high), vector(&block.length))
+}
+
 impl<C: Number> Cells<C> {
     /// Marks those of n particles at these positions that are owned and in a block, or outside it if `beyond`.
     pub(super) fn mark_within(
@@ -52,7 +57,7 @@ impl<C: Number> Cells<C> {
             member.argument(),
             self.domain.argument(),
             self.lengths.argument(),
-            BlockLaunch::new(vector(&block.low), vector(&block.high), vector(&block.length)),
+            block_launch(block),
             n as u32,
             beyond,
         );
@@ -142,7 +147,7 @@ impl<C: Number> Cells<C> {
                 among.bonded.0.argument(),
                 self.starts.argument(),
                 list.unwrap_or(&self.counts).argument(),
-                BlockLaunch::new(vector(&block.low), vector(&block.high), vector(&block.length)),
+                block_launch(block),
                 grid as u32,
                 low[0],
                 low[1],

@@ -3,7 +3,7 @@
 use super::remaining::Remaining;
 use super::resize_with_room;
 use super::shortlists::{PartShortlist, Shortlists, is_held};
-use crate::fields::{PART, one_each, part_range, parts};
+use crate::fields::{PART, one_each, part_range, parts, start_parts};
 use seixo_device::{Cpu, Ranges, Strided, exclusive_scan};
 use seixo_sweeps::bodies::{FREE, drop_own};
 use seixo_sweeps::cells::{GRID, next_run, walk_around};
@@ -530,10 +530,7 @@ impl Pairs {
 
     /// Finds the start of the rows of each part.
     fn split_rows(&mut self) {
-        let n = self.row.len() - 1;
-        self.part_row.clear();
-        self.part_row
-            .extend((0..parts(n)).map(|part| self.row[part * PART]).chain([self.row[n]]));
+        start_parts(&self.row, &mut self.part_row);
     }
 
     /// Fills the rows of the first n grains: counts, prefix sum, write \[ME964 2011\]. With `ONCE`, a pair inside a part is in one row.

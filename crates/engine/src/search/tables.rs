@@ -3,7 +3,7 @@
 use super::cells::{SizeClass, cells_between, grid_record, is_small};
 use super::pairs::Index;
 use super::resize_with_room;
-use crate::fields::{PART, part_range, parts};
+use crate::fields::{PART, part_range, parts, start_parts};
 use seixo_device::{Cpu, Ranges, Strided, exclusive_scan, stable_order_by_key};
 use seixo_sweeps::buckets::bucket_of_grain;
 use seixo_sweeps::cells::{GRID, SHAPE};
@@ -336,9 +336,7 @@ impl Tables {
             }
         });
         let entries = exclusive_scan(&mut self.row);
-        self.part_row.clear();
-        self.part_row
-            .extend((0..parts(n)).map(|part| self.row[part * PART]).chain([entries]));
+        start_parts(&self.row, &mut self.part_row);
         resize_with_room(&mut self.key, entries as usize);
         resize_with_room(&mut self.owner, entries as usize);
         let row = &self.row[..];

@@ -42,8 +42,24 @@ impl<C: Number, R: Number> Departure<C, R> {
     }
 }
 
+/// The numbers of those of m particles at these positions that are in each block. Fails with one that is in none.
+pub(in crate::gpu) fn grouped_by_block<C: Number>(
+    m: usize,
+    position: impl Fn(usize) -> Vector3<C>,
+    blocks: &[Block<f64>],
+) -> Result<Vec<Vec<usize>>, usize> {
+    let rounded: Vec<Block<C>> = blocks.iter().map(rounded).collect();
+    let mut groups: Vec<Vec<usize>> = vec![Vec::new(); blocks.len()];
+    for k in 0..m {
+        let place = position(k);
+        let owner = rounded.iter().position(|block| is_in_block::<C>(&place, block)).ok_or(k)?;
+        groups[owner].push(k);
+    }
+    Ok(groups)
+}
+
 /// A block with bounds as a GPU compares them.
-pub(in crate::gpu) fn rounded<C: Number>(block: &Block<f64>) -> Block<C> {
+pub(super) fn rounded<C: Number>(block: &Block<f64>) -> Block<C> {
     let vector = |v: &Vector3<f64>| Vector3 {
         x: C::of(v.x),
         y: C::of(v.y),
@@ -72,15 +88,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         }
         let departure = self.download_departing(host.walls.contact_histories, own, blocks_in_reach)?;
         let (grains, m) = (&departure.grains, departure.grains.len());
-        let blocks: Vec<Block<C>> = others.iter().map(rounded).collect();
-        let mut groups: Vec<Vec<usize>> = vec![Vec::new(); others.len()];
-        for k in 0..m {
-            let place = grains.position(k);
-            match blocks.iter().position(|block| is_in_block::<C>(&place, block)) {
-                Some(other) => groups[other].push(k),
-                None => return Err(HaltReason::passed_through(grains.id(k))),
-            }
-        }
+        let groups = grouped_by_block::<C>(m, |k| grains.position(k), others).map_err(|k| HaltReason::passed_through(grains.id(k)))?;
         let messages = groups.iter().map(|which| departure.message_of(which)).collect();
         let border = self.border.as_mut().expect("a domain has a border");
         border.staying -= m;

@@ -13,7 +13,7 @@ mod halo;
 use super::{GpuFluid, body_in_lists};
 use crate::exchange::{DecodeError, HaltReason, SharedParticles, enclose, unfold};
 use crate::flow::{Flow, IterationError};
-use crate::gpu::domain::{HaltFlags, RESERVE, picked, rounded};
+use crate::gpu::domain::{HaltFlags, RESERVE, grouped_by_block, picked};
 use crate::gpu::halo_exchange::{GhostExchange, HaloExchange, HaloSource};
 use crate::gpu::index_map::{Candidates, invert_order, rename_places, sampled};
 use crate::gpu::joint_halo::HaloPair;
@@ -28,7 +28,7 @@ use halo::HaloSide;
 use seixo_device::gpu::{Buffer, Copies, CudaMemory, Gpu, GpuError, Ticket, Word, units};
 use seixo_laws::{Coordinate, Vector3};
 use seixo_sweeps::bodies::{FREE, GHOST, is_ghost};
-use seixo_sweeps::domain::{Block, is_in_block};
+use seixo_sweeps::domain::Block;
 use seixo_sweeps::entries::TILE;
 use seixo_sweeps::fluid::WALL;
 use seixo_sweeps::kernels::domain::{mark_ghosts_removed, mark_removed, mark_without_rows};
@@ -607,15 +607,8 @@ impl<C: Number + Coordinate<R>, R: Number> FluidDomainBackend for GpuFluid<C, R>
         let sent = self.find_leaving(own)?;
         let packed = self.packed(sent)?;
         // The host sees for which neighbor each is, as a search for each would wait for the GPU.
-        let blocks: Vec<Block<C>> = others.iter().map(rounded).collect();
-        let mut groups: Vec<Vec<usize>> = vec![Vec::new(); others.len()];
-        for k in 0..sent {
-            let place = packed.position(k);
-            match blocks.iter().position(|block| is_in_block::<C>(&place, block)) {
-                Some(other) => groups[other].push(k),
-                None => return Err(HaltReason::fluid_passed_through(packed.words[0][k])),
-            }
-        }
+        let groups =
+            grouped_by_block(sent, |k| packed.position(k), others).map_err(|k| HaltReason::fluid_passed_through(packed.words[0][k]))?;
         if sent > 0 {
             let (count, dim) = units(sent);
             mark_removed::launch(

@@ -5,13 +5,14 @@ use super::super::GpuFluid;
 use super::MigrationBuffer;
 use crate::exchange::{DecodeError, HaltReason};
 use crate::flow::Flow;
+use crate::gpu::Number;
 use crate::gpu::halo_exchange::{GhostExchange, HaloMessage};
+use crate::gpu::index_map::block_launch;
 use crate::gpu::neighbor_lists::make_room;
-use crate::gpu::{Number, vector};
 use crate::search::number_of_cells;
 use seixo_device::gpu::{Gpu, GpuError, units};
 use seixo_laws::Coordinate;
-use seixo_sweeps::domain::{Block, BlockLaunch};
+use seixo_sweeps::domain::Block;
 use seixo_sweeps::fluid::Solver;
 use seixo_sweeps::kernels::domain::{count_from, mark_fluid, mark_ghosts_of_fluid};
 use seixo_sweeps::kernels::fluid_ghosts::{find_ghosts_of_fluid, mark_wall_cells};
@@ -71,11 +72,6 @@ impl<C: Number, R: Number> PackedGhosts<C, R> {
 const CELLS_PER_LENGTH: usize = 3;
 /// Part of the reach that rounding may take from the cells within it. Walls rest, so their fluid has half the skin left \[-\].
 const ROUNDING: f64 = 1e-6;
-
-/// A block as a kernel argument.
-fn block_launch<C: Number>(block: &Block<f64>) -> BlockLaunch<C> {
-    BlockLaunch::new(vector(&block.low), vector(&block.high), vector(&block.length))
-}
 
 impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
     /// Whether wall particles rest, and none is across periodic sides: then those near the fluid of this domain are known here at a rebuild, unless planes

@@ -226,9 +226,12 @@ fn ranks_on_a_gpu_write_the_frames_of_domains_on_it() {
 }
 
 /// Waits until a process of this number no longer runs. One that ended, but whose exit code was not read yet, is a zombie.
+/// Its first thread is one as soon as it ends, while others may still hold the files.
 fn await_end(process: &str) {
     let begun = Instant::now();
-    let is_running = || fs::read_to_string(format!("/proc/{process}/stat")).is_ok_and(|state| !state.contains(") Z "));
+    let has_threads = || fs::read_dir(format!("/proc/{process}/task")).is_ok_and(|threads| threads.count() > 1);
+    let is_alive = || fs::read_to_string(format!("/proc/{process}/stat")).is_ok_and(|state| !state.contains(") Z "));
+    let is_running = || is_alive() || has_threads();
     while is_running() {
         assert!(begun.elapsed() < SOON, "process {process} is left");
         thread::sleep(Duration::from_millis(5));

@@ -1,6 +1,6 @@
 //! Contact sweep for processors with vector units.
 //!
-//! Pairs that may touch are gathered into lanes, and the laws run on all lanes at once. The results are scattered in the order of the list. Each pair
+//! Pairs that touch are gathered into lanes, and the laws run on all lanes at once. The results are scattered in the order of the list. Each pair
 //! in one row is computed once. The bits are the same for any number of threads and any width of the vector unit.
 //!
 //! Laws may have fewer digits than the states. Then differences of positions and of velocities, and depths of contacts, are taken with all digits
@@ -70,7 +70,15 @@ struct Lanes<C, R> {
     orientation_j: Records<R>,
     /// Powers taken by normal damping, tangential forces and tangential damping, and power supplied by sliding sides.
     power: Records<R>,
-    /// Depths of the contacts, see [`Pair::depth`]; only if the laws have fewer digits than the states.
+    /// Contact histories, before and after a step.
+    history: Records<R>,
+    /// Places of the pairs in their batch.
+    place: [u32; LANES],
+    /// Number of lanes with a pair; the rest have two distant grains.
+    count: usize,
+    /// Place of the first pair of the batch that was not looked at yet.
+    next: usize,
+    /// Depths of the contacts, see [`Pair::depth`].
     depth: Lane<R>,
     radius: [Lane<R>; 2],
     mass: [Lane<R>; 2],
@@ -102,8 +110,6 @@ struct Batch<'a> {
     entries: &'a [u32],
     /// Their grains, counted from the part's first.
     grains: &'a [u16],
-    /// Place of the first of them in the shortlist, in which the histories are.
-    first: usize,
 }
 
 /// Only vector units that the compiler may assume.
@@ -144,18 +150,10 @@ macro_rules! on_unit {
     };
 }
 
-impl Batch<'_> {
-    /// Number of pairs from entry `at` on that fit into the lanes.
-    #[inline(always)]
-    fn pairs(&self, at: usize) -> usize {
-        LANES.min(self.entries.len() - at)
-    }
-}
-
 impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
-    on_unit!(fetch, fetch_pairs<SIDES: u32>(grains: &GrainsView<C>, batch: &Batch, at: usize));
-    on_unit!(resolve, resolve_lanes<SIDES: u32>(history: &mut Records<R>, limits: Limits<R>, uniform: Option<&Coefficients<R>>));
-    on_unit!(scatter, scatter_pairs<INSIDE: bool, SIDES: u32>(batch: &Batch, at: usize, force: &mut [[C; RECORD]], torque: &mut [[C; RECORD]]));
+    on_unit!(fetch, fetch_pairs<SIDES: u32>(grains: &GrainsView<C>, batch: &Batch, history: &mut [[R; RECORD]]));
+    on_unit!(resolve, resolve_lanes<SIDES: u32>(limits: Limits<R>, uniform: Option<&Coefficients<R>>));
+    on_unit!(scatter, scatter_pairs<INSIDE: bool, SIDES: u32>(batch: &Batch, history: &mut [[R; RECORD]], force: &mut [[C; RECORD]], torque: &mut [[C; RECORD]]));
 
     /// Lanes with harmless values.
     fn new() -> Self {
@@ -170,6 +168,10 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
             orientation_i: ones,
             orientation_j: ones,
             power: ones,
+            history: [[zero; RECORD]; LANES],
+            place: [0; LANES],
+            count: 0,
+            next: 0,
             depth: [one; LANES],
             radius: [[one; LANES]; 2],
             mass: [[one; LANES]; 2],
@@ -201,23 +203,24 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
         }
     }
 
-    /// Reads the pairs from entry `at` of a batch on into the lanes. Unused lanes get two distant grains.
+    /// Reads the next pairs of a batch that touch into the lanes, and removes the histories of all pairs that it looks at.
     #[inline(always)]
-    fn fetch_pairs<const SIDES: u32, const UNIT: u32>(&mut self, grains: &GrainsView<C>, batch: &Batch, at: usize) {
+    fn fetch_pairs<const SIDES: u32, const UNIT: u32>(&mut self, grains: &GrainsView<C>, batch: &Batch, history: &mut [[R; RECORD]]) {
         let [(x, _), (v, _), (w, _)] = [grains.position, grains.velocity, grains.spin].map(|numbers| numbers.as_chunks::<RECORD>());
         // Of one length, so that one test of an index serves all three.
         let (v, w) = (&v[..x.len()], &w[..x.len()]);
-        let (pairs, last) = (batch.pairs(at), batch.entries.len() - 1);
-        let (entries, places) = (&batch.entries[at..][..pairs], &batch.grains[at..][..pairs]);
-        for lane in 0..pairs {
-            let later = batch.entries[(at + lane + AHEAD).min(last)] as usize;
+        let (pairs, last) = (batch.entries.len(), batch.entries.len() - 1);
+        let (places, history) = (&batch.grains[..pairs], &mut history[..pairs]);
+        let (mut lane, mut next) = (0, self.next);
+        while lane < LANES && next < pairs {
+            let later = batch.entries[(next + AHEAD).min(last)] as usize;
             let partner = batch.neighbors[later] as usize;
             for numbers in [grains.position, grains.velocity, grains.spin] {
                 prefetch(numbers, partner);
             }
             let (i, j) = (
-                batch.rows.first + places[lane] as usize,
-                batch.neighbors[entries[lane] as usize] as usize,
+                batch.rows.first + places[next] as usize,
+                batch.neighbors[batch.entries[next] as usize] as usize,
             );
             let reach = x[i][3] + x[j][3];
             let (mut from_j, mut velocity) = (less(&x[i], &x[j]), less(&v[i], &v[j]));
@@ -243,19 +246,24 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
                     }
                 }
             }
-            if narrows::<C, R>() {
-                // A small overlap is the difference of two large squares.
-                let [x, y, z, _] = from_j;
-                self.depth[lane] = C::near(depth_of::<C>(&Vector3 { x, y, z }, reach));
-            }
+            // With all digits: a small overlap is the difference of two large squares.
+            let [x, y, z, _] = from_j;
+            let depth = depth_of::<C>(&Vector3 { x, y, z }, reach);
+            self.depth[lane] = C::near(depth);
             self.apart[lane] = near_record::<C, R>(&from_j);
             self.velocity[lane] = near_record::<C, R>(&velocity);
+            self.history[lane] = std::mem::replace(&mut history[next], [R::new(0.0); RECORD]);
+            self.place[lane] = next as u32;
+            // Every pair is written, but only one that touches advances the lane. So there is no branch to predict.
+            lane += usize::from(depth > C::new(0.0));
+            next += 1;
         }
+        (self.count, self.next) = (lane, next);
         if !grains.is_uniform {
-            for lane in 0..pairs {
+            for (lane, &place) in self.place[..lane].iter().enumerate() {
                 let (i, j) = (
-                    batch.rows.first + places[lane] as usize,
-                    batch.neighbors[entries[lane] as usize] as usize,
+                    batch.rows.first + places[place as usize] as usize,
+                    batch.neighbors[batch.entries[place as usize] as usize] as usize,
                 );
                 let row = (grains.material[i] * grains.materials + grains.material[j]) as usize * COEFFICIENTS;
                 let numbers = &grains.table[row..row + COEFFICIENTS];
@@ -264,7 +272,7 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
                 }
             }
         }
-        for lane in pairs..LANES {
+        for lane in lane..LANES {
             self.apart[lane] = [R::new(4.0); RECORD];
             self.depth[lane] = R::new(-1.0);
             self.radius[0][lane] = R::new(1.0);
@@ -272,35 +280,10 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
         }
     }
 
-    /// Runs the laws on the pairs from entry `at` of a batch on. Their histories are read and written where they are, except for a rest of a batch.
-    #[inline(always)]
-    fn resolve_pairs<const SIDES: u32, const UNIT: u32>(
-        &mut self,
-        batch: &Batch,
-        at: usize,
-        history: &mut [[R; RECORD]],
-        limits: Limits<R>,
-        uniform: Option<&Coefficients<R>>,
-    ) {
-        let history = &mut history[batch.first + at..][..batch.pairs(at)];
-        if let Some(all) = history.first_chunk_mut::<LANES>() {
-            return self.resolve::<SIDES, UNIT>(all, limits, uniform);
-        }
-        let mut all = [[R::new(0.0); RECORD]; LANES];
-        all[..history.len()].copy_from_slice(history);
-        self.resolve::<SIDES, UNIT>(&mut all, limits, uniform);
-        history.copy_from_slice(&all[..history.len()]);
-    }
-
     /// Runs the laws on all lanes.
     #[inline(always)]
-    fn resolve_lanes<const SIDES: u32, const UNIT: u32>(
-        &mut self,
-        history: &mut Records<R>,
-        limits: Limits<R>,
-        uniform: Option<&Coefficients<R>>,
-    ) {
-        let records = [&self.apart, &self.velocity, &self.spin_i, &self.spin_j, &*history];
+    fn resolve_lanes<const SIDES: u32, const UNIT: u32>(&mut self, limits: Limits<R>, uniform: Option<&Coefficients<R>>) {
+        let records = [&self.apart, &self.velocity, &self.spin_i, &self.spin_j, &self.history];
         for (records, lanes) in records.into_iter().zip(&mut self.came) {
             to_lanes::<R, UNIT>(records, lanes);
         }
@@ -329,7 +312,7 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
             &mut self.force,
             &mut self.orientation_i,
             &mut self.orientation_j,
-            history,
+            &mut self.history,
             &mut self.power,
         ];
         for (records, lanes) in records.into_iter().zip(&self.going) {
@@ -351,14 +334,9 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
     #[inline(always)]
     fn pair(&self, lane: usize) -> Pair<R> {
         let [apart, velocity] = [0, 1].map(|number| self.vector(number, lane));
-        let depth = if narrows::<C, R>() {
-            self.depth[lane]
-        } else {
-            depth_of::<R>(&apart, self.radius[0][lane] + self.radius[1][lane])
-        };
         Pair {
             apart,
-            depth,
+            depth: self.depth[lane],
             velocity,
             radius_i: self.radius[0][lane],
             radius_j: self.radius[1][lane],
@@ -451,22 +429,24 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
         }
     }
 
-    /// Adds the results to the grains, in order: to both grains for pairs `INSIDE` the part, otherwise to the first.
+    /// Adds the results to the grains, in order: to both grains for pairs `INSIDE` the part, otherwise to the first. Writes the histories.
     #[inline(always)]
     fn scatter_pairs<const INSIDE: bool, const SIDES: u32, const UNIT: u32>(
         &mut self,
         batch: &Batch,
-        at: usize,
+        history: &mut [[R; RECORD]],
         force: &mut [[C; RECORD]],
         torque: &mut [[C; RECORD]],
     ) {
         let torque = &mut torque[..force.len()];
-        let pairs = batch.pairs(at);
-        let (entries, places) = (&batch.entries[at..][..pairs], &batch.grains[at..][..pairs]);
+        let pairs = batch.entries.len();
+        let (places, history) = (&batch.grains[..pairs], &mut history[..pairs]);
         let (mut total, mut across) = (self.total, self.across);
-        for lane in 0..pairs {
-            let (entry, i) = (entries[lane] as usize, places[lane] as usize);
+        for (lane, &place) in self.place[..self.count].iter().enumerate() {
+            let place = place as usize;
+            let i = places[place] as usize;
             let push = wide_record::<C, R>(&self.force[lane]);
+            history[place] = self.history[lane];
             total = more(&total, &wide_record::<C, R>(&self.power[lane]));
             if SIDES == STRETCHED {
                 let crossed = wide_record::<C, R>(&self.crossed[lane]);
@@ -475,12 +455,33 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
             force[i] = more(&force[i], &push);
             torque[i] = more(&torque[i], &wide_record::<C, R>(&self.orientation_i[lane]));
             if INSIDE {
-                let j = batch.neighbors[entry] as usize - batch.rows.first;
+                let j = batch.neighbors[batch.entries[place] as usize] as usize - batch.rows.first;
                 force[j] = more(&force[j], &[-push[0], -push[1], -push[2], push[3]]);
                 torque[j] = more(&torque[j], &wide_record::<C, R>(&self.orientation_j[lane]));
             }
         }
         (self.total, self.across) = (total, across);
+    }
+
+    /// Computes the contacts of a batch; the `history` is that of its pairs.
+    #[inline(always)]
+    fn compute<const INSIDE: bool, const SIDES: u32, const UNIT: u32>(
+        &mut self,
+        grains: &GrainsView<C>,
+        batch: &Batch,
+        limits: Limits<R>,
+        uniform: Option<&Coefficients<R>>,
+        history: &mut [[R; RECORD]],
+        [force, torque]: [&mut [[C; RECORD]]; 2],
+    ) {
+        self.next = 0;
+        while self.next < batch.entries.len() {
+            self.fetch::<SIDES, UNIT>(grains, batch, history);
+            if self.count > 0 {
+                self.resolve::<SIDES, UNIT>(limits, uniform);
+                self.scatter::<INSIDE, SIDES, UNIT>(batch, history, force, torque);
+            }
+        }
     }
 
     /// Power sums of the pairs since the last call. For a pair in two rows, as across parts, each row adds half to the ledger.
@@ -536,28 +537,20 @@ fn contacts_with<C: Coordinate<R>, R: Real, const SIDES: u32, const UNIT: u32>(
     let of_first: [R; COEFFICIENTS] = std::array::from_fn(|k| C::near(grains.table[first_row + k]));
     let one_for_all = coefficients::<R>(&of_first, 0);
     let uniform = grains.is_uniform.then_some(&one_for_all);
-    let batch = |(entries, places), first| Batch {
+    let batch = |(entries, places)| Batch {
         rows,
         neighbors: &rows.neighbors[rows.row[rows.first] as usize..],
         entries,
         grains: places,
-        first,
     };
-    let (inside, across) = (batch(shortlist.inside(), 0), batch(shortlist.across(), shortlist.inside));
+    let (inside, across) = (batch(shortlist.inside()), batch(shortlist.across()));
     let (history, _) = out.history.as_chunks_mut::<RECORD>();
+    let (of_pairs_inside, of_pairs_across) = history.split_at_mut(shortlist.inside);
     let ((force, _), (torque, _)) = (out.force.as_chunks_mut::<RECORD>(), out.torque.as_chunks_mut::<RECORD>());
     let mut lanes = Lanes::<C, R>::new();
-    for at in (0..inside.entries.len()).step_by(LANES) {
-        lanes.fetch::<SIDES, UNIT>(grains, &inside, at);
-        lanes.resolve_pairs::<SIDES, UNIT>(&inside, at, history, limits, uniform);
-        lanes.scatter::<true, SIDES, UNIT>(&inside, at, force, torque);
-    }
+    lanes.compute::<true, SIDES, UNIT>(grains, &inside, limits, uniform, of_pairs_inside, [&mut *force, &mut *torque]);
     let of_inside = lanes.take_power_sums(C::new(1.0));
-    for at in (0..across.entries.len()).step_by(LANES) {
-        lanes.fetch::<SIDES, UNIT>(grains, &across, at);
-        lanes.resolve_pairs::<SIDES, UNIT>(&across, at, history, limits, uniform);
-        lanes.scatter::<false, SIDES, UNIT>(&across, at, force, torque);
-    }
+    lanes.compute::<false, SIDES, UNIT>(grains, &across, limits, uniform, of_pairs_across, [force, torque]);
     let of_across = lanes.take_power_sums(C::new(0.5));
     PowerSums {
         normal_power: of_inside.normal_power + of_across.normal_power,
@@ -585,12 +578,6 @@ fn to_lanes<R: Real, const UNIT: u32>(records: &Records<R>, lanes: &mut [Lane<R>
             lanes[number][lane] = records[lane][number];
         }
     }
-}
-
-/// Whether the laws have fewer digits than the states.
-#[inline(always)]
-fn narrows<C, R>() -> bool {
-    size_of::<R>() < size_of::<C>()
 }
 
 /// Codes of a normal and a tangential law.

@@ -47,6 +47,11 @@ impl StepContext {
         self.domain.map_or(LeavingPolicy::Delete, |domain| domain.leaving)
     }
 
+    /// The domain outside which particles are removed when the neighbor lists are rebuilt, if there is one.
+    pub fn domain_to_leave(&self) -> Option<Domain> {
+        self.domain.filter(|domain| domain.leaving == LeavingPolicy::Delete)
+    }
+
     /// Whether a center is outside the domain.
     pub fn has_left(&self, center: &[f64]) -> bool {
         self.domain.is_some_and(|domain| domain.is_outside_domain(center))

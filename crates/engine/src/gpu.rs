@@ -140,9 +140,11 @@ pub(crate) trait GpuBackend: DomainBackend + Send + Sync {
     fn send_servos(&self, host: &Populations);
     /// Downloads the poses of bodies and the box of the free grains, for the broad phase on the cores.
     fn download_poses(&self, host: &mut Populations) -> Result<(), GpuError>;
-    /// Counts of the neighbor lists, which are out of date after steps that raised these flags.
-    fn list_counts(&self, host: &Populations, raised: u32) -> Result<ListCounts, GpuError>;
-    /// Rebuilds the neighbor lists if these flags or the walls require it.
+    /// Whether a grain or a body is outside a domain that removes it, at the end of finished steps.
+    fn has_outside(&self, host: &Populations) -> Result<bool, GpuError>;
+    /// Counts of the neighbor lists, which are out of date.
+    fn list_counts(&self, host: &Populations) -> Result<ListCounts, GpuError>;
+    /// Rebuilds the neighbor lists if these flags or the walls require it. The flag for leaving the domain says that grains are to be removed.
     fn rebuild_if_needed(&mut self, host: &mut Populations, raised: u32) -> Result<(), GpuError>;
     /// What fluids on the same GPU share with the grains: [`SharedWithFluids`], in the type of coordinates.
     fn shared_with_fluids(&self) -> Box<dyn Any>;

@@ -16,7 +16,7 @@ use seixo_device::gpu::{Gpu, GpuError};
 use seixo_device::{Cpu, Strided};
 use seixo_sweeps::contact::PowerSums;
 use seixo_sweeps::layout::{EXTENDED_HISTORY_STRIDE, history_stride};
-use seixo_sweeps::motion::{AT_REST, LEFT_DOMAIN, MotionReport, TOO_CONDUCTIVE, TOO_DEEP};
+use seixo_sweeps::motion::{AT_REST, MotionReport, TOO_CONDUCTIVE, TOO_DEEP};
 
 mod fluids;
 mod heterogeneous;
@@ -41,7 +41,7 @@ type ListedHistories = (Vec<u32>, [Vec<f64>; 2]);
 /// What a change between two steps compares with.
 pub(crate) struct BeforeChange {
     energies: Ledger,
-    left_with_fluids: f64,
+    left_domain: f64,
     wall_work: f64,
     contacts: State,
 }
@@ -311,21 +311,15 @@ impl LocalDomain {
         self.observe()
     }
 
-    /// Turns flags of grains on a GPU into the error that they mean, or removes grains that left.
-    pub(crate) fn handle_grain_flags(&mut self, raised: u32) -> Result<(), StepError> {
-        if self.populations.loses_grains_and_bodies(raised) {
-            return self.remove_left_with_bodies();
-        }
-        Err(self.explained(raised))
-    }
-
     /// Removes grains and bodies that left the world: on the host, as a body is removed as a whole. The rest is listed and uploaded again.
-    fn remove_left_with_bodies(&mut self) -> Result<(), StepError> {
+    pub(crate) fn remove_left_with_bodies(&mut self) -> Result<(), StepError> {
         self.observe()?;
         let mut contacts = State::default();
         self.save_contacts(&mut contacts)?;
+        let lists = self.with_gpu_backend(|remote, host| remote.list_counts(host))?;
+        self.populations.tune_skin(&lists);
         self.download();
-        self.populations.remove_bond_energy(LEFT_DOMAIN);
+        self.populations.remove_bond_energy();
         self.populations.forget_contacts();
         self.populations.rebuild_neighbor_lists();
         let restored = self.populations.restore_contact_histories(&contacts, false);
@@ -353,7 +347,7 @@ impl LocalDomain {
         self.save_histories(&mut contacts, are_two).map_err(stopped)?;
         Ok(BeforeChange {
             energies: self.populations.gpu_energies(),
-            left_with_fluids: self.populations.left_with_fluids(),
+            left_domain: self.populations.left_domain(),
             wall_work: self.populations.wall_work(),
             contacts,
         })
@@ -453,7 +447,12 @@ impl Populations {
         // A change of the spring energy is neither a loss by friction nor a gain from it.
         self.ledger.work.tangential += after.elastic_tangential - before.energies.elastic_tangential;
         let by_sides = self.wall_work() - before.wall_work;
-        after.total() - before.energies.total() + self.left_with_fluids() - before.left_with_fluids - by_sides
+        after.total() - before.energies.total() + self.left_domain() - before.left_domain - by_sides
+    }
+
+    /// Energy of grains and fluids that left the domain and were removed \[J\].
+    pub(crate) fn left_domain(&self) -> f64 {
+        self.ledger.work.left_domain + self.left_with_fluids()
     }
 
     /// Removes the grains with these sorted ids, and each body that carries one of them, as a whole.

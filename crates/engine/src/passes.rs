@@ -33,7 +33,6 @@ mod polyhedra_walls;
 mod polyhedral_motion;
 mod prescribed_motion;
 mod preview;
-mod removal;
 mod rigid_motion;
 mod servos;
 mod skin;

@@ -173,7 +173,9 @@ impl Simulation {
             cells.widest = tuning.widest() + gap;
         }
         cells.kind = kind_of(world.domain.as_ref());
-        let bounds = world.domain.map_or([[-1e300; 3], [1e300; 3]], |domain| domain.open_corners());
+        // Where particles may leave, motion raises no flag: each rebuild of the lists looks for them.
+        let guarded = world.domain.filter(|domain| domain.leaving == LeavingPolicy::Error);
+        let bounds = guarded.map_or([[-1e300; 3], [1e300; 3]], |domain| domain.open_corners());
         let sides = kind_of(world.domain.as_ref());
         check_sides(world, 2.0 * cells.largest_radius() + cells.skin)?;
         // With sides that move, grains on opposite sides move past each other even at rest. Half of the skin is reserved for this motion.

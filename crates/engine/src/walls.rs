@@ -10,7 +10,7 @@ mod wear;
 
 use crate::fields::{Fields, PART, part_range, parts, start_parts};
 use crate::refusal::WorldError;
-use crate::search::{Cells, Remaining, resize_with_room};
+use crate::search::{Cells, resize_with_room};
 use crate::world::{Triangle, Vec3, Wall, WallMotion, WallShape, array};
 use grid::WallSortBuffers;
 use images::Images;
@@ -26,7 +26,6 @@ use seixo_sweeps::wall_pose::{POSE, SERVO, rotation_of_wall};
 pub(crate) use servo::ServoLoad;
 pub(crate) use starts::{displacements_without_starts, last_motions};
 use std::collections::BTreeSet;
-use std::ops::Range;
 use wear::SlidingWork;
 
 /// Load on a wall.
@@ -229,11 +228,6 @@ pub(crate) fn farthest_of(shape: &WallShape, through: &Vec3, reach: f64) -> f64 
         }
         WallShape::Sphere { center, radius } => away(center) + radius,
     }
-}
-
-/// Moves the records of these entries of a list to entry `to`, with so many numbers each.
-fn move_entries<T: Copy>(column: &mut [T], entries: &Range<usize>, to: usize, numbers: usize) {
-    column.copy_within(entries.start * numbers..entries.end * numbers, to * numbers);
 }
 
 impl Walls {
@@ -527,37 +521,6 @@ impl Walls {
         self.carry_through_sides(&cells.old_of);
         // The old list is needed only here.
         (self.old_row, self.old_list, self.old_history) = (Vec::new(), Vec::new(), Vec::new());
-    }
-
-    /// Removes grains from the list between two rebuilds. Their sliding work is added to its elements.
-    pub fn remove_grains(&mut self, remaining: &Remaining) {
-        if self.wears() {
-            for i in (0..self.row.len() - 1).filter(|&i| remaining.place(i).is_none()) {
-                let entries = self.row[i] as usize..self.row[i + 1] as usize;
-                let (list, work) = (&self.list[entries.clone()], &self.work.by_entry[entries]);
-                Walls::add_wear(&mut self.work.by_element, list, &self.elements, work);
-            }
-        }
-        let (n, numbers, of_wear) = (remaining.count(), self.contact_histories, usize::from(self.wears()));
-        let mut kept = 0;
-        for (i, &old) in remaining.old_of.iter().enumerate() {
-            let [from, to] = [0, 1].map(|k| self.row[old as usize + k] as usize);
-            self.row[i] = kept as u32;
-            if kept < from {
-                move_entries(&mut self.list, &(from..to), kept, 1);
-                move_entries(&mut self.history, &(from..to), kept, numbers);
-                move_entries(&mut self.wall_contacts, &(from..to), kept, WALL_CONTACT);
-                move_entries(&mut self.work.by_entry, &(from..to), kept, of_wear);
-            }
-            kept += to - from;
-        }
-        self.row.truncate(n + 1);
-        self.row[n] = kept as u32;
-        self.list.truncate(kept);
-        self.history.truncate(kept * numbers);
-        self.wall_contacts.truncate(kept * WALL_CONTACT);
-        self.work.by_entry.truncate(kept * of_wear);
-        start_parts(&self.row, &mut self.part_row);
     }
 
     /// Counts the elements near grain i; with `FILL`, also writes them to `list`.

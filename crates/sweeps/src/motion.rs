@@ -26,7 +26,7 @@ pub const SKIN_EXCEEDED: u32 = 1;
 pub const NOT_FINITE: u32 = 2;
 /// A grain moved more than a cell in one step.
 pub const TOO_FAST: u32 = 4;
-/// A grain's center left the domain.
+/// A grain's center left the domain of the parameters, which is unbounded where grains may leave.
 pub const LEFT_DOMAIN: u32 = 8;
 /// A grain overlaps another, or a wall, too deeply.
 pub const TOO_DEEP: u32 = 16;

@@ -6,7 +6,6 @@
 
 use crate::bodies::{Bodies, BodyForces};
 use crate::populations::Populations;
-use crate::world::LeavingPolicy;
 use seixo_laws::Vector3;
 use seixo_sweeps::bodies::{LOAD, original_of};
 use seixo_sweeps::layout::{RECORD, load};
@@ -82,7 +81,7 @@ impl Populations {
 
     /// Removes the grains of a subdomain, and the bodies, that left the world. Returns the indices of the other grains, if some were removed.
     pub(super) fn remove_left(&mut self) -> Option<Vec<u32>> {
-        let domain = self.context.domain.filter(|domain| domain.leaving == LeavingPolicy::Delete)?;
+        let domain = self.context.domain_to_leave()?;
         let lost: Vec<bool> = (0..self.grains.fields.len()).map(|i| self.is_outside(i, &domain)).collect();
         self.remove_body_energy(&domain);
         let stayed = lost.contains(&true).then(|| {

@@ -55,31 +55,42 @@ struct MigratedParticles {
     came: FluidFields,
 }
 
+/// Why neighbor lists of fluids are rebuilt.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum FluidRebuild {
+    /// Something moved by half the skin; fluid outside the world is removed.
+    Motion,
+    /// The same, but fluid outside the world stays until the end of the step.
+    MotionWithinStep,
+    /// The step ends, and lists that were rebuilt in it have fluid outside the world.
+    Loss,
+}
+
 /// Whether a particle with this id is a wall particle.
 fn is_of_wall(id: u32) -> bool {
     id & WALL != 0
 }
 
 impl FluidSubdomain {
-    /// Rebuilds the neighbor lists of fluids in all subdomains if one of them needs it; with `takes_away`, removes fluid that left. Otherwise updates
-    /// the ghosts. These are the status here, and the flags for which its lists are out of date. Returns how many particles migrated to other
-    /// subdomains.
+    /// Rebuilds the neighbor lists of fluids in all subdomains if one of them needs it, by its status, for this reason. Otherwise updates the ghosts.
+    /// Returns how many particles migrated to other subdomains.
     pub fn go_on(
         &mut self,
         own: StepStatus,
-        raised: u32,
+        reason: FluidRebuild,
         failure: &mut Option<StepError>,
-        takes_away: bool,
         local: &mut LocalDomain,
         transport: &mut dyn Transport,
     ) -> Result<u64, HaltReason> {
         match agree(transport, own)? {
             StepStatus::Failed => Err(halt(failure.take())),
             StepStatus::ListsOutOfDate | StepStatus::BodiesLeft => {
-                let flow = local.populations.flow.as_ref();
-                let lists = flow.map_or_else(ListCounts::default, |flow| flow.list_counts(raised));
-                tune_skin(lists, local, transport)?;
-                self.migrate(takes_away, local, transport)
+                if reason != FluidRebuild::Loss {
+                    let flow = local.populations.flow.as_deref();
+                    let lists = flow.map_or_else(ListCounts::default, Flow::list_counts);
+                    tune_skin(lists, local, transport)?;
+                }
+                self.migrate(reason != FluidRebuild::MotionWithinStep, local, transport)
             }
             StepStatus::Fine => {
                 let columns: Columns = |flow| {

@@ -337,7 +337,6 @@ impl Subdomain {
     pub(super) fn agree_on_gpu(&mut self, needs_host: bool, raised: u32) -> Result<StepStatus, HaltReason> {
         let populations = &self.local.populations;
         let own = match (needs_host, lists_out_of_date(populations, raised)) {
-            (true, _) if populations.loses_grains_and_bodies(raised) => StepStatus::BodiesLeft,
             (true, _) => StepStatus::Failed,
             (false, true) => StepStatus::ListsOutOfDate,
             (false, false) => StepStatus::Fine,
@@ -347,6 +346,22 @@ impl Subdomain {
             StepStatus::Failed => Err(HaltReason::Elsewhere),
             all => Ok(all),
         }
+    }
+
+    /// Once the lists of a subdomain are out of date: whether a grain or a body here is outside the world, and the step status of all subdomains. Their
+    /// hosts remove what left if there are bodies or polyhedral grains.
+    pub(super) fn agree_on_leaving(&mut self) -> Result<(bool, StepStatus), HaltReason> {
+        let has_left = self.on_gpu(|remote, host| Ok(remote.has_outside(host)?))?;
+        let populations = &self.local.populations;
+        if populations.context.domain_to_leave().is_none() || !populations.loses_on_host() {
+            return Ok((has_left, StepStatus::ListsOutOfDate));
+        }
+        let own = if has_left {
+            StepStatus::BodiesLeft
+        } else {
+            StepStatus::ListsOutOfDate
+        };
+        Ok((has_left, agree(self.transport(), own)?))
     }
 
     /// The flags by which GPUs halt at the same step, if hosts do not wait for every step of grains.
@@ -468,7 +483,7 @@ impl Subdomain {
     /// Migrates grains that moved into other blocks, and rebuilds the neighbor lists, after a step that raised these flags.
     pub(super) fn migrate_on_gpu(&mut self, raised: u32) -> Result<(), HaltReason> {
         let clock = Instant::now();
-        let lists = self.on_gpu(|remote, host| Ok(remote.list_counts(host, raised)?))?;
+        let lists = self.on_gpu(|remote, host| Ok(remote.list_counts(host)?))?;
         let grains = self.on_gpu(|remote, _| Ok(remote.owned_count()))?;
         let load = self.work.load(grains, self.local.populations.context.steps);
         let (lists, loads) = gather_loads(lists, &load, self.transport())?;

@@ -30,7 +30,6 @@ use crate::search::ListCounts;
 use crate::state::{Column, State};
 use crate::world::GhostSelection;
 use seixo_sweeps::bodies::is_ghost;
-use seixo_sweeps::motion::LEFT_DOMAIN;
 use seixo_sweeps::periodic::OPEN;
 use seixo_transport::Transport;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -171,9 +170,11 @@ impl Subdomain {
     pub(super) fn migrate(&mut self) -> Result<(), HaltReason> {
         let clock = Instant::now();
         let on_gpu = self.local.backend.gpu.clone().filter(|_| self.local.is_on_gpu());
-        if on_gpu.is_none() {
-            self.tune_skin(self.local.populations.list_counts())?;
-        }
+        let lists = match on_gpu {
+            Some(_) => self.on_gpu(|remote, host| Ok(remote.list_counts(host)?))?,
+            None => self.local.populations.list_counts(),
+        };
+        self.tune_skin(lists)?;
         self.observe()?;
         let mut contacts = State::default();
         // The other subdomains wait for this one, even after an error.
@@ -183,7 +184,7 @@ impl Subdomain {
         }
         if self.local.populations.is_bonded() && self.local.populations.context.domain.is_some() {
             // A bond migrates with either of its grains; the ghost shows whether the other grain has left.
-            self.local.populations.remove_bond_energy(LEFT_DOMAIN);
+            self.local.populations.remove_bond_energy();
         }
         self.local.populations.bonds_message(&mut contacts);
         let own = self.drop_ghosts();
@@ -388,19 +389,15 @@ pub fn balance(
 
 /// Encodes counts of lists as a message.
 pub fn encode_lists(lists: ListCounts) -> Vec<u8> {
-    to_bytes(&[lists.grains, lists.entries, f64::from(u8::from(lists.is_skin_used_up))])
+    to_bytes(&[lists.grains, lists.entries])
 }
 
 /// Decodes counts of lists.
 pub fn read_lists(message: &[u8]) -> Result<ListCounts, DecodeError> {
-    let [grains, entries, is_used_up] = from_bytes(message)?[..] else {
+    let [grains, entries] = from_bytes(message)?[..] else {
         return Err(DecodeError);
     };
-    Ok(ListCounts {
-        grains,
-        entries,
-        is_skin_used_up: is_used_up > 0.0,
-    })
+    Ok(ListCounts { grains, entries })
 }
 
 /// The counts of the lists of all subdomains together.

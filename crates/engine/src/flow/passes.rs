@@ -4,7 +4,7 @@ use super::Flow;
 use super::halo::{is_marked, is_own_fluid};
 use crate::fields::{FluidFields, Numbers, Sorted, numbers, one_each, part_range, parts};
 use crate::surroundings::Surroundings;
-use crate::world::{LeavingPolicy, Solver};
+use crate::world::Solver;
 use seixo_device::{Cpu, Strided};
 use seixo_laws::Vector3;
 use seixo_laws::fluid::{Smoothing, ViscousForce};
@@ -13,7 +13,7 @@ use seixo_sweeps::bodies::FREE;
 use seixo_sweeps::fluid::{FluidKernelConfig, WALL, advected, drifted_position, is_passing, is_suspended, mass_at};
 use seixo_sweeps::fluid_lanes::{CENTRAL, FlowRows, FlowView, FluidPowerSums, INVISCID, MORRIS, flow_of_part};
 use seixo_sweeps::layout::{RECORD, load, recall, store};
-use seixo_sweeps::motion::{AT_REST, LEFT_DOMAIN, MotionReport, SKIN_EXCEEDED};
+use seixo_sweeps::motion::{AT_REST, MotionReport, SKIN_EXCEEDED};
 use seixo_sweeps::periodic::{OPEN, wrap};
 
 /// A sweep over the pairs of a part.
@@ -214,31 +214,38 @@ impl Flow {
         self.moves.iter().fold(0, |all, moved| all | moved.flags)
     }
 
-    /// Rebuilds cells and neighbor lists if a particle, fluid or wall, moved by half the skin, or one left.
+    /// Rebuilds cells and neighbor lists if a particle, fluid or wall, moved by half the skin.
     pub fn rebuild_neighbor_lists_if_needed(&mut self, surroundings: &Surroundings) {
-        let raised = self.flags();
-        if raised & (SKIN_EXCEEDED | LEFT_DOMAIN) != 0 {
-            self.tune_skin(&self.list_counts(raised));
+        if self.flags() & SKIN_EXCEEDED != 0 {
+            self.tune_skin(&self.list_counts());
             self.rebuild_neighbor_lists(surroundings);
         }
     }
 
-    /// Rebuilds cells and neighbor lists if a particle, fluid or wall, moved by half the skin; fluid that left the domain stays until the end of the
-    /// step.
+    /// As [`Flow::rebuild_neighbor_lists_if_needed`], but fluid outside the domain stays until the end of the step.
     pub fn build_lists_if_needed(&mut self, surroundings: &Surroundings) {
-        let raised = self.flags();
-        if raised & SKIN_EXCEEDED != 0 {
-            self.tune_skin(&self.list_counts(raised));
+        if self.flags() & SKIN_EXCEEDED != 0 {
+            self.tune_skin(&self.list_counts());
             self.wrap_and_keep_positions(surroundings);
             self.rebuild_lists(surroundings);
         }
     }
 
-    /// Removes fluid outside the domain and, if any left in this step, rebuilds cells and neighbor lists.
+    /// Removes fluid outside the domain if lists were rebuilt in this step; cells and neighbor lists are then rebuilt without it.
     pub fn remove_left(&mut self, surroundings: &Surroundings) {
-        if self.flags() & LEFT_DOMAIN != 0 {
+        if self.lists_left_fluid(surroundings) {
             self.rebuild_neighbor_lists(surroundings);
         }
+    }
+
+    /// Whether lists that were rebuilt in this step have own fluid outside a domain that removes it.
+    pub fn lists_left_fluid(&self, surroundings: &Surroundings) -> bool {
+        let domain = surroundings.context.domain_to_leave();
+        let Some(domain) = domain.filter(|_| self.steps_since_listed == 0) else {
+            return false;
+        };
+        let mut own = self.of_fluid().filter(|&i| !self.is_ghost(i));
+        own.any(|i| domain.is_outside_domain(&self.fields.position[i * RECORD..]))
     }
 
     /// Sorts the particles into cells and rebuilds their neighbor lists; fluid outside the domain is removed.
@@ -267,7 +274,7 @@ impl Flow {
         // At the start nothing is listed yet, and the ledger is empty.
         let is_listed = !self.pairs.row.is_empty();
         let mut pair_energy = (is_listed && self.body_boundaries.has_lost()).then(|| self.pair_energy(&surroundings.context.device));
-        if let Some(domain) = surroundings.context.domain.filter(|domain| domain.leaving == LeavingPolicy::Delete) {
+        if let Some(domain) = surroundings.context.domain_to_leave() {
             let lost = |i: usize| !self.is_wall(i) && domain.is_outside_domain(&self.fields.position[at(i)..][..3]);
             let kept: Vec<u32> = (0..self.fields.len()).filter(|&i| !lost(i)).map(|i| i as u32).collect();
             if kept.len() < self.fields.len() {

@@ -7,7 +7,6 @@ use crate::search::{ListCost, ListCounts, SkinTuning};
 use crate::state::{Column, Sections, State};
 use crate::surroundings::Surroundings;
 use crate::world::{Fluids, Search, Solver};
-use seixo_sweeps::motion::SKIN_EXCEEDED;
 use seixo_sweeps::periodic::STRETCHED;
 
 /// Section of the choice of the skin, and of the steps since the last rebuild.
@@ -60,13 +59,12 @@ impl Flow {
         self.skin_tuning.is_some_and(|tuning| tuning.is_due(self.steps_listed()))
     }
 
-    /// Counts of the lists here on the CPU, which are out of date after a step that raised these flags.
-    pub fn list_counts(&self, raised: u32) -> ListCounts {
+    /// Counts of the lists here on the CPU, which are out of date.
+    pub fn list_counts(&self) -> ListCounts {
         let entries = if self.counts_entries() { self.entries_of_fluid() } else { 0 };
         ListCounts {
             grains: self.count as f64,
             entries: entries as f64,
-            is_skin_used_up: raised & SKIN_EXCEEDED != 0,
         }
     }
 

@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 /// The table of bodies in the precision of coordinates, see [`Bodies`].
 pub(super) struct GpuBodies<C> {
-    bodies: usize,
+    pub bodies: usize,
     pub members: usize,
     /// Index of each grain among the members; nearly empty if the state of the domain has it.
     pub member: Buffer<u32>,

@@ -27,7 +27,7 @@ use crate::program::{FluidLaunch, Moment};
 use crate::state::Profile;
 use crate::state::arrays::{ArraysError, ParticleArray};
 use crate::surroundings::Surroundings;
-use crate::world::Vec3;
+use crate::world::{Domain, Vec3};
 use body_boundary::GpuBodyBoundaries;
 use boundary::WallParticleMotion;
 use compact_positions::CompactPositions;
@@ -72,6 +72,8 @@ pub(crate) trait FluidGpuBackend: FluidDomainBackend + Send + Sync {
     /// Waits for the queued steps. If bodies are not on this GPU, it also downloads the loads on them. If the halo is sent `by_messages`, these are
     /// part of the result.
     fn close(&mut self, host: &mut Flow, profile: &mut Profile, by_messages: bool) -> Result<FinishedSteps, GpuError>;
+    /// Whether own fluid is outside this domain, at the end of finished steps.
+    fn has_outside(&self, domain: &Domain) -> Result<bool, GpuError>;
     /// Rebuilds the neighbor lists if these flags require it.
     fn rebuild_if_needed(&mut self, host: &mut Flow, raised: u32, profile: &mut Profile) -> Result<(), GpuError>;
     /// Ends a step that went on after it was closed: the host gets the loads on bodies, if these are not on this GPU.

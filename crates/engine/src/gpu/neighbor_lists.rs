@@ -4,7 +4,6 @@ use super::bonds::GpuBonds;
 use super::domain::DomainState;
 use super::old_contacts::SpareBuffers;
 use super::polyhedra::ShapesOfDomain;
-use super::step::is_skin_used_up;
 use super::tables::{Index, RowSearch};
 use super::{Cells, DomainBackend, GpuGrains, Number, Rows, done_by_sides, numbers, sides_do_work, stepping};
 use crate::broad_phase::GRAINS;
@@ -96,8 +95,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         self.make_room_for_wall_flows()
     }
 
-    /// Counts of the lists, which are out of date after steps that raised these flags.
-    pub(super) fn counts_of_lists(&self, host: &Populations, raised: u32) -> Result<ListCounts, GpuError> {
+    /// Counts of the lists, which are out of date.
+    pub(super) fn counts_of_lists(&self, host: &Populations) -> Result<ListCounts, GpuError> {
         // Only now and then. If they did not come with the flags, this waits for a download.
         let entries = if host.counts_entries() {
             let of_polyhedra = self.shapes.as_ref().map_or(0, |shapes| shapes.listed_ends());
@@ -109,7 +108,6 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         Ok(ListCounts {
             grains: self.owned_count() as f64,
             entries: entries as f64,
-            is_skin_used_up: is_skin_used_up(host, raised),
         })
     }
 

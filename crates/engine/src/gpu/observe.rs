@@ -10,7 +10,7 @@ use crate::program::GrainLaunch;
 use crate::search::ListCounts;
 use crate::state::Ledger;
 use crate::state::arrays::{ArraysError, ParticleArray};
-use crate::world::Vec3;
+use crate::world::{Vec3, vector};
 use seixo_device::gpu::{Gpu, GpuError, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::bonds::BondPowerSums;
@@ -177,9 +177,14 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         );
     }
 
-    /// Sums kinetic, rotational and gravity energy, and the energy in springs between grains, for each block \[J\].
+    /// Sums kinetic, rotational and gravity energy, and the energy in springs between grains, for each block \[J\]. With `outside`, only grains outside
+    /// the domain count, and no springs.
     fn sum_energies(&self, host: &Populations, outside: bool) {
         let (held, is_any_held) = self.moved_by_others();
+        let mut parameters = host.context.stepping;
+        if let Some([low, high]) = host.context.domain.map(|domain| domain.open_corners()) {
+            (parameters.domain_min, parameters.domain_max) = (vector(low), vector(high));
+        }
         let (count, dim) = units(self.n);
         energies::launch::<R, C>(
             self.gpu.client(),
@@ -200,7 +205,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             self.force.records(),
             self.torque.records(),
             self.energy.records(),
-            stepping::<C, R>(&host.context.stepping),
+            stepping::<C, R>(&parameters),
             self.n as u32,
             host.context.materials.count,
             self.kind.frictional,
@@ -308,8 +313,12 @@ impl<C: Number + Coordinate<R>, R: Number> GpuBackend for GpuGrains<C, R> {
         self.fetch_poses(host)
     }
 
-    fn list_counts(&self, host: &Populations, raised: u32) -> Result<ListCounts, GpuError> {
-        self.counts_of_lists(host, raised)
+    fn has_outside(&self, host: &Populations) -> Result<bool, GpuError> {
+        self.finds_outside(host)
+    }
+
+    fn list_counts(&self, host: &Populations) -> Result<ListCounts, GpuError> {
+        self.counts_of_lists(host)
     }
 
     fn rebuild_if_needed(&mut self, host: &mut Populations, raised: u32) -> Result<(), GpuError> {

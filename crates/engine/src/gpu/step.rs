@@ -2,7 +2,7 @@
 
 use super::domain::StepPart;
 use super::few_grains::blocks_of_one_launch;
-use super::neighbor_lists::box_around;
+use super::neighbor_lists::{UNBOUNDED, box_around};
 use super::tables::sum_of_blocks;
 use super::{FinishedSteps, GpuGrains, LaunchState, Number, doubles, numbers, raised, stepping};
 use crate::populations::Populations;
@@ -10,6 +10,7 @@ use crate::world::LeavingPolicy;
 use seixo_device::gpu::{Copies, GpuError, Ticket, units, units_in_cubes_of};
 use seixo_laws::Coordinate;
 use seixo_laws::contact::CoefficientsLaunch;
+use seixo_sweeps::bounding_boxes::Bounds;
 use seixo_sweeps::kernels::bonds::SOME_BROKE;
 use seixo_sweeps::kernels::few_grains::{THREADS_OF_BLOCK, grains_and_walls};
 use seixo_sweeps::kernels::step::{StepKernelConfig, grains};
@@ -82,13 +83,8 @@ fn until_walls_exceed_skin(host: &Populations, most: u64) -> u64 {
     walls.min(host.steps_until_slid())
 }
 
-/// Whether these flags or the walls require a rebuild of the lists.
-pub(crate) fn lists_out_of_date(host: &Populations, raised: u32) -> bool {
-    raised & LEFT_DOMAIN != 0 || is_skin_used_up(host, raised)
-}
-
 /// Whether, by these flags, a grain moved as far as the skin allows, or a wall or a side did.
-pub(super) fn is_skin_used_up(host: &Populations, raised: u32) -> bool {
+pub(crate) fn lists_out_of_date(host: &Populations, raised: u32) -> bool {
     raised & SKIN_EXCEEDED != 0 || until_walls_exceed_skin(host, 1) == 0
 }
 
@@ -182,16 +178,38 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
 
     /// Whether these flags require an action of the host.
     pub(super) fn needs_host(&self, host: &Populations, raised: u32) -> bool {
-        let fatal =
-            if host.leaving() == LeavingPolicy::Error { LEFT_DOMAIN } else { 0 } | NOT_FINITE | TOO_FAST | TOO_DEEP | TOO_CONDUCTIVE;
-        raised & fatal != 0 || raised & LEFT_DOMAIN != 0 && (self.carriers.is_some() || self.shapes.is_some())
+        let left = if host.leaving() == LeavingPolicy::Error { LEFT_DOMAIN } else { 0 };
+        raised & (left | NOT_FINITE | TOO_FAST | TOO_DEEP | TOO_CONDUCTIVE) != 0
+    }
+
+    /// Whether a grain or a body is outside a domain that removes it, after finished steps. Waits for the GPU, unless the box of all grains came with the
+    /// flags.
+    pub(super) fn finds_outside(&self, host: &Populations) -> Result<bool, GpuError> {
+        let Some([low, high]) = host.context.domain_to_leave().map(|domain| domain.open_corners()) else {
+            return Ok(false);
+        };
+        let is_beyond = |bounds: &Bounds| (0..3).any(|axis| bounds.low[axis] < low[axis] || bounds.high[axis] > high[axis]);
+        if let Some(bounds) = &self.box_after_steps {
+            return Ok(is_beyond(bounds));
+        }
+        self.gpu.write(&self.cells.domain, &numbers::<C>(UNBOUNDED.concat()));
+        let members = self.has_members().then(|| self.member());
+        let (bounds, _) = self.cells.bounds(&self.gpu, &self.position[self.now], members, self.n)?;
+        if is_beyond(&bounds) {
+            return Ok(true);
+        }
+        let Some(carriers) = self.carriers.as_ref().filter(|carriers| carriers.bodies > 0) else {
+            return Ok(false);
+        };
+        let (bounds, _) = self.cells.bounds(&self.gpu, &carriers.coupled.center, None, carriers.bodies)?;
+        Ok(is_beyond(&bounds))
     }
 
     /// Rebuilds the lists if the flags or the walls require it.
     pub(super) fn rebuild_lists_if_flagged(&mut self, host: &mut Populations, raised: u32) -> Result<(), GpuError> {
         if lists_out_of_date(host, raised) {
             let start = Instant::now();
-            let lists = self.counts_of_lists(host, raised)?;
+            let lists = self.counts_of_lists(host)?;
             host.tune_skin(&lists);
             self.wrap_bodies(host)?;
             let leaving = raised & LEFT_DOMAIN != 0;

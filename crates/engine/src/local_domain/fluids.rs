@@ -11,7 +11,7 @@ use crate::state::Profile;
 use crate::surroundings::Surroundings;
 use crate::world::Precision;
 use seixo_device::gpu::{Gpu, GpuError};
-use seixo_sweeps::motion::{LEFT_DOMAIN, SKIN_EXCEEDED};
+use seixo_sweeps::motion::SKIN_EXCEEDED;
 use std::any::Any;
 use std::time::Instant;
 
@@ -63,10 +63,18 @@ impl LocalDomain {
         Ok(())
     }
 
-    /// Turns flags of the GPU into the error that they mean, or removes fluid that left.
+    /// Turns flags of the GPU into the error that they mean, or removes fluid that left, once its lists are out of date.
     pub(crate) fn handle_fluid_flags(&mut self, raised: u32) -> Result<(), StepError> {
         self.guard_fluids_on_gpu(raised)?;
-        debug_assert_eq!(raised & !(SKIN_EXCEEDED | LEFT_DOMAIN), 0);
+        debug_assert_eq!(raised & !SKIN_EXCEEDED, 0);
+        self.with_fluid_gpu_backend(|remote, flow, _, _| {
+            // Lists of incompressible fluids were rebuilt, and counted, within the step.
+            if flow.steps_since_listed > 0 {
+                let lists = remote.list_counts(flow)?;
+                flow.tune_skin(&lists);
+            }
+            Ok(())
+        })?;
         // Fluid that left is removed here; the rest is uploaded again.
         self.upload_fluids_again()
     }

@@ -1,6 +1,6 @@
 //! Steps of grains on the CPU and, at the same time, of fluids on a GPU.
 
-use super::one_gpu::{OneGpu, step_incompressible};
+use super::one_gpu::{OneGpu, has_fluid_left, step_incompressible};
 use super::queued_steps::run;
 use crate::gpu::PASSES;
 use crate::guard::StepError;
@@ -80,14 +80,14 @@ impl LocalDomain {
         remote.update_bodies(&self.populations.bodies);
         let surroundings = self.populations.surroundings();
         remote.open(&flow, &surroundings, 1);
-        let (device, leaving, mut of_gpu) = (
+        let (device, domain, mut of_gpu) = (
             self.populations.context.device.clone(),
-            self.populations.leaving(),
+            self.populations.context.domain,
             Profile::new(&PASSES),
         );
         let populations = &mut self.populations;
         let (stepped, (pushed, done)) = device.both(
-            || step_incompressible(remote.as_mut(), &mut flow, leaving, &mut of_gpu),
+            || step_incompressible(remote.as_mut(), &mut flow, domain, &mut of_gpu),
             || (populations.grain_forces(), Instant::now()),
         );
         let load = flow.body_boundaries.apply_body_load(&self.populations.bodies);
@@ -125,8 +125,9 @@ impl LocalDomain {
         let start = Instant::now();
         loop {
             let closed = self.with_fluid_gpu_backend(|remote, flow, surroundings, profile| {
-                let closed = remote.close(flow, profile, false)?;
+                let mut closed = remote.close(flow, profile, false)?;
                 let load = flow.body_boundaries.apply_body_load(surroundings.bodies);
+                closed.needs_host |= has_fluid_left(remote, surroundings.context.domain, closed.raised)?;
                 if !closed.needs_host {
                     remote.rebuild_if_needed(flow, closed.raised, profile)?;
                 }

@@ -9,7 +9,7 @@ use crate::guard::StepError;
 use crate::local_domain::LocalDomain;
 use crate::program::{Exchange, Moment, QueuedLists, Work};
 use crate::state::Profile;
-use crate::world::{LeavingPolicy, Solver};
+use crate::world::{Domain, LeavingPolicy, Solver};
 use seixo_device::gpu::GpuError;
 use seixo_sweeps::motion::{LEFT_DOMAIN, NOT_FINITE, SKIN_EXCEEDED, TOO_COMPRESSED, TOO_FAST};
 use std::ops::ControlFlow;
@@ -19,11 +19,14 @@ pub(super) struct OneGpu<'a> {
     local: &'a mut LocalDomain,
     grains: FinishedSteps,
     fluids: FinishedSteps,
+    /// Whether the host is to remove grains and bodies that left.
+    have_grains_left: bool,
 }
 
-/// Flags of fluids after which a step stops at once.
-pub(crate) fn fatal_for_fluids(leaving: LeavingPolicy) -> u32 {
-    NOT_FINITE | TOO_FAST | TOO_COMPRESSED | if leaving == LeavingPolicy::Error { LEFT_DOMAIN } else { 0 }
+/// Flags of fluids in this domain after which a step stops at once.
+pub(crate) fn fatal_for_fluids(domain: Option<Domain>) -> u32 {
+    let is_guarded = domain.is_some_and(|domain| domain.leaving == LeavingPolicy::Error);
+    NOT_FINITE | TOO_FAST | TOO_COMPRESSED | if is_guarded { LEFT_DOMAIN } else { 0 }
 }
 
 impl OneGpu<'_> {
@@ -33,6 +36,7 @@ impl OneGpu<'_> {
             local,
             grains: FinishedSteps::default(),
             fluids: FinishedSteps::default(),
+            have_grains_left: false,
         }
     }
 
@@ -58,8 +62,32 @@ impl OneGpu<'_> {
         Ok(())
     }
 
+    /// Looks for grains and bodies that left, once the lists of grains are out of date. Returns whether the host is to remove them; otherwise the rebuild
+    /// does.
+    fn finds_left_on_host(&mut self) -> Result<bool, StepError> {
+        let is_due = lists_out_of_date(&self.local.populations, self.grains.raised);
+        if is_due && self.local.with_gpu_backend(|remote, host| remote.has_outside(host))? {
+            self.grains.raised |= LEFT_DOMAIN;
+            self.have_grains_left = self.local.populations.loses_on_host();
+        }
+        Ok(self.have_grains_left)
+    }
+
+    /// Looks for fluid that left, once its lists are out of date: the host then removes it at the end of the step.
+    fn find_left_fluid(&mut self) -> Result<(), StepError> {
+        let raised = self.fluids.raised;
+        let finds_some = self
+            .local
+            .with_fluid_gpu_backend(|remote, _, surroundings, _| has_fluid_left(remote, surroundings.context.domain, raised))?;
+        self.fluids.needs_host |= finds_some;
+        Ok(())
+    }
+
     /// Finds the possible contacts of bodies on the cores, and lists the fluids meanwhile, unless these wait for the host.
     fn look_for_contacts(&mut self) -> Result<(), StepError> {
+        if !self.local.host_waits_for_fluids() && !self.fluids.needs_host {
+            self.find_left_fluid()?;
+        }
         let has_fluids_to_list = !self.local.host_waits_for_fluids() && !self.fluids.needs_host;
         let raised = if has_fluids_to_list { self.fluids.raised } else { 0 };
         self.local.look_beside_fluids(raised)?;
@@ -85,7 +113,7 @@ impl GpuExecutor for OneGpu<'_> {
         match exchange {
             Exchange::Agreement => self.close()?,
             Exchange::NeighborLists => {
-                if self.local.populations.grains_on_gpu() && !self.grains.needs_host {
+                if self.local.populations.grains_on_gpu() && !self.grains.needs_host && !self.finds_left_on_host()? {
                     let raised = self.grains.raised;
                     let populations = &self.local.populations;
                     if populations.splits_broad_phase() && lists_out_of_date(populations, raised) {
@@ -101,16 +129,19 @@ impl GpuExecutor for OneGpu<'_> {
                 }
             }
             Exchange::FluidLists(true) if !self.fluids.needs_host => {
-                let raised = self.fluids.raised;
-                self.local
-                    .with_fluid_gpu_backend(|remote, flow, _, profile| remote.rebuild_if_needed(flow, raised, profile))?;
+                self.find_left_fluid()?;
+                if !self.fluids.needs_host {
+                    let raised = self.fluids.raised;
+                    self.local
+                        .with_fluid_gpu_backend(|remote, flow, _, profile| remote.rebuild_if_needed(flow, raised, profile))?;
+                }
             }
             Exchange::FluidLists(false) => {
-                let leaving = self.local.populations.leaving();
+                let domain = self.local.populations.context.domain;
                 self.fluids = self
                     .local
-                    .with_fluid_gpu_backend(|remote, flow, _, profile| follow_motion(remote, flow, leaving, profile))?;
-                if self.fluids.raised & fatal_for_fluids(leaving) != 0 {
+                    .with_fluid_gpu_backend(|remote, flow, _, profile| follow_motion(remote, flow, domain, profile))?;
+                if self.fluids.raised & fatal_for_fluids(domain) != 0 {
                     return Ok(ControlFlow::Break(()));
                 }
             }
@@ -138,7 +169,10 @@ impl GpuExecutor for OneGpu<'_> {
             self.local.handle_fluid_flags(self.fluids.raised)?;
         }
         if self.grains.needs_host {
-            self.local.handle_grain_flags(self.grains.raised)?;
+            return Err(self.local.explained(self.grains.raised));
+        }
+        if std::mem::take(&mut self.have_grains_left) {
+            self.local.remove_left_with_bodies()?;
         }
         self.local.update_open_boundaries_if_due()
     }
@@ -152,16 +186,27 @@ impl GpuExecutor for OneGpu<'_> {
     }
 }
 
+/// Whether lists of fluid are out of date after a step that raised these flags, and fluid is outside a domain that removes it.
+pub(super) fn has_fluid_left(remote: &dyn FluidGpuBackend, domain: Option<Domain>, raised: u32) -> Result<bool, GpuError> {
+    let removes = |domain: &Domain| domain.leaving == LeavingPolicy::Delete && raised & SKIN_EXCEEDED != 0;
+    match domain.filter(removes) {
+        Some(domain) => remote.has_outside(&domain),
+        None => Ok(false),
+    }
+}
+
 /// After the motion of incompressible fluid: downloads what it raised, and rebuilds the neighbor lists if these are out of date and the step goes on.
+/// The host then removes fluid that left at the end of the step.
 fn follow_motion(
     remote: &mut dyn FluidGpuBackend,
     flow: &mut Flow,
-    leaving: LeavingPolicy,
+    domain: Option<Domain>,
     profile: &mut Profile,
 ) -> Result<FinishedSteps, GpuError> {
-    let moved = remote.close(flow, profile, false)?;
-    if moved.raised & fatal_for_fluids(leaving) == 0 {
+    let mut moved = remote.close(flow, profile, false)?;
+    if moved.raised & fatal_for_fluids(domain) == 0 {
         remote.rebuild_if_needed(flow, moved.raised, profile)?;
+        moved.needs_host |= has_fluid_left(remote, domain, moved.raised)?;
     }
     Ok(moved)
 }
@@ -170,7 +215,7 @@ fn follow_motion(
 pub(super) fn step_incompressible(
     remote: &mut dyn FluidGpuBackend,
     flow: &mut Flow,
-    leaving: LeavingPolicy,
+    domain: Option<Domain>,
     profile: &mut Profile,
 ) -> Result<FinishedSteps, HaltReason> {
     let mut moved = FinishedSteps::default();
@@ -179,8 +224,8 @@ pub(super) fn step_incompressible(
             Work::Fluids(launch) => remote.launch(launch, flow, Moment::Step(0)),
             Work::Solve(constraint) => remote.solve(flow, constraint, &mut NoNeighbors)?,
             Work::Exchange(Exchange::FluidLists(_)) => {
-                moved = follow_motion(remote, flow, leaving, profile)?;
-                if moved.raised & fatal_for_fluids(leaving) != 0 {
+                moved = follow_motion(remote, flow, domain, profile)?;
+                if moved.raised & fatal_for_fluids(domain) != 0 {
                     break;
                 }
             }

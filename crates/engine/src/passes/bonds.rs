@@ -16,7 +16,6 @@ use seixo_sweeps::bonds::{
     rest_at, span_of,
 };
 use seixo_sweeps::layout::RECORD;
-use seixo_sweeps::motion::LEFT_DOMAIN;
 use seixo_sweeps::periodic::{OPEN, PERIODIC, SHEARED};
 use std::collections::{HashMap, HashSet};
 
@@ -61,18 +60,16 @@ impl Populations {
 
     /// Ids of grains that left the domain and will be removed.
     pub(crate) fn grains_outside(&self) -> HashSet<u32> {
-        let Some(domain) = &self.context.domain else {
+        let Some(domain) = self.context.domain_to_leave() else {
             return HashSet::new();
         };
-        let gone = (0..self.grains.fields.len()).filter(|&i| self.is_outside(i, domain));
+        let gone = (0..self.grains.fields.len()).filter(|&i| self.is_outside(i, &domain));
         gone.map(|i| self.grains.fields.id[i]).collect()
     }
 
-    /// Adds the energy of bonds of grains that left the domain and will be removed to the ledger, if these flags are raised.
-    pub(crate) fn remove_bond_energy(&mut self, flags: u32) {
-        let (Some(network), true) = (&self.bonds, flags & LEFT_DOMAIN != 0) else {
-            return;
-        };
+    /// Adds the energy of bonds of grains that left the domain and will be removed to the ledger.
+    pub(crate) fn remove_bond_energy(&mut self) {
+        let Some(network) = &self.bonds else { return };
         let gone = self.grains_outside();
         if gone.is_empty() {
             return;

@@ -175,7 +175,8 @@ impl Populations {
         self.walls.set_servos(&servos, true);
         self.walls.place(listed_at, true);
         self.context.steps = (listed_at / self.context.stepping.dt).round() as u64;
-        self.rebuild_neighbor_lists();
+        // Grains and bodies that left since stay until the next rebuild.
+        self.list_grains(None);
         // The order is the same as then, unless the coordinates of a GPU, with fewer digits, put a grain into the next cell.
         let records = self.grains.cells.old_of.iter().flat_map(|&i| &now[i as usize * RECORD..][..RECORD]);
         self.grains.fields.position = records.copied().collect();

@@ -4,7 +4,7 @@ use crate::guard::{StepError, StepErrorCause};
 use crate::populations::Populations;
 use crate::world::LeavingPolicy;
 use seixo_sweeps::layout::{RECORD, WALL_CONTACT, load};
-use seixo_sweeps::motion::{LEFT_DOMAIN, NOT_FINITE, SKIN_EXCEEDED, TOO_FAST};
+use seixo_sweeps::motion::{LEFT_DOMAIN, NOT_FINITE, TOO_FAST};
 use seixo_sweeps::periodic::nearest_image;
 
 impl Populations {
@@ -21,12 +21,9 @@ impl Populations {
         }
     }
 
-    /// Whether these flags only mean that grains left a world with bodies, which are removed as a whole, or with polyhedral grains. The host removes
-    /// both.
-    pub(crate) fn loses_grains_and_bodies(&self, raised: u32) -> bool {
-        let has_any = self.bodies.are_present || self.has_polyhedra();
-        let removes = has_any && self.leaving() == LeavingPolicy::Delete;
-        removes && raised & !(SKIN_EXCEEDED | LEFT_DOMAIN) == 0
+    /// Whether the host removes what left the world: there are bodies, which go as a whole, or polyhedral grains.
+    pub(crate) fn loses_on_host(&self) -> bool {
+        self.bodies.are_present || self.has_polyhedra()
     }
 
     /// Converts the flags of the motion to an error.

@@ -4,53 +4,45 @@ use crate::fields::{Fields, parts, refill};
 use crate::measure::NO_CONTACT;
 use crate::populations::Populations;
 use crate::search::Shortlists;
-use crate::world::{ForceAssembly, LeavingPolicy, Search, Vec3};
+use crate::world::{Domain, ForceAssembly, Search, Vec3};
 use seixo_sweeps::layout::{RECORD, history_stride};
-use seixo_sweeps::motion::{AT_REST, LEFT_DOMAIN, SKIN_EXCEEDED};
+use seixo_sweeps::motion::{AT_REST, SKIN_EXCEEDED};
 use seixo_sweeps::neighbors::SearchStructure;
 use seixo_sweeps::periodic::OPEN;
 
 impl Populations {
-    /// Rebuilds cells and lists if a grain or a wall moved half the skin, or a grain left that cannot be removed from the present lists.
+    /// Rebuilds cells and lists if a grain or a wall moved half the skin.
     pub(crate) fn rebuild_neighbor_lists_if_needed(&mut self) {
         // A subdomain rebuilds its lists together with the others.
-        if self.grains.has_ghosts || !self.lists_out_of_date() {
-            return;
+        if !self.grains.has_ghosts && self.lists_out_of_date() {
+            self.tune_skin(&self.list_counts());
+            self.remove_bond_energy();
+            self.rebuild_neighbor_lists();
         }
-        if self.keeps_lists() && !self.is_skin_used_up() {
-            return self.remove_left_from_lists();
-        }
-        self.tune_skin(&self.list_counts());
-        self.remove_bond_energy(self.raised());
-        self.rebuild_neighbor_lists();
     }
 
-    /// Whether a grain or a wall moved half the skin, or a grain left.
+    /// Whether a grain, a wall or a side moved as far as the skin allows. That a grain left does not count: it goes at the next rebuild.
     pub(crate) fn lists_out_of_date(&self) -> bool {
-        self.raised() & LEFT_DOMAIN != 0 || self.is_skin_used_up()
-    }
-
-    /// Whether a grain, a wall or a side moved as far as the skin allows.
-    pub(crate) fn is_skin_used_up(&self) -> bool {
         let wall_moved = self.walls.has_moving()
             && self.walls.moved_since_listed(self.context.time()) > 0.5 * (self.grains.cells.skin - self.grains.cells.gap);
-        self.raised() & SKIN_EXCEEDED != 0 || wall_moved || self.sides_slid_too_far(self.context.time())
-    }
-
-    /// Flags raised by the last motion of grains.
-    fn raised(&self) -> u32 {
-        self.grains.motion_reports.iter().fold(0, |all, moved| all | moved.flags)
+        let raised = self.grains.motion_reports.iter().fold(0, |all, moved| all | moved.flags);
+        raised & SKIN_EXCEEDED != 0 || wall_moved || self.sides_slid_too_far(self.context.time())
     }
 
     /// Sorts the grains into cells and rebuilds the lists of pairs and walls; removes grains outside the domain.
     pub(crate) fn rebuild_neighbor_lists(&mut self) {
+        self.list_grains(self.context.domain_to_leave());
+    }
+
+    /// As [`Populations::rebuild_neighbor_lists`]; grains outside `left` are removed, if it is given.
+    pub(crate) fn list_grains(&mut self, left: Option<Domain>) {
         self.grains.rebuilds += 1;
         let count_before = self.grains.fields.len();
         if self.context.sides != OPEN {
             self.wrap_grains();
             self.grains.cells.sides = self.context.stepping.sides;
         }
-        if let Some(domain) = self.context.domain.filter(|domain| domain.leaving == LeavingPolicy::Delete) {
+        if let Some(domain) = left {
             self.remove_grain_energy();
             self.remove_leaving_scalars(|populations, i| populations.is_outside(i, &domain));
             if self.bodies.are_present {

@@ -37,7 +37,6 @@ impl Populations {
         ListCounts {
             grains: own.count() as f64,
             entries: (self.grains.pairs.neighbors.len() + ends.count()) as f64,
-            is_skin_used_up: self.is_skin_used_up(),
         }
     }
 

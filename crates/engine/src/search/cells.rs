@@ -1,7 +1,6 @@
 //! Grids that sort the grains.
 
 use super::pairs::Index;
-use super::remaining::Remaining;
 use super::tables::Tables;
 use crate::fields::{PART, Sorted, part_range, parts};
 use crate::world::Search;
@@ -65,37 +64,6 @@ pub(super) fn grid_record(low: [f64; 3], edge: f64, largest: f64) -> [f64; GRID]
     [low[0], low[1], low[2], 1.0 / edge, largest, 0.0, 0.0, 0.0]
 }
 
-/// The grains around which grids are laid out.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Extent {
-    /// Lowest corner of the box around their centers \[m\].
-    pub low: [f64; 3],
-    /// Its highest corner \[m\].
-    pub high: [f64; 3],
-    /// Their number.
-    pub grains: usize,
-}
-
-impl Extent {
-    /// Of the kept grains, given by records of centers and radii \[m\].
-    fn around(position: &[f64], keep: impl Fn([f64; 3]) -> bool) -> Extent {
-        let mut extent = Extent {
-            low: [f64::INFINITY; 3],
-            high: [f64::NEG_INFINITY; 3],
-            grains: 0,
-        };
-        let centers = position.chunks_exact(RECORD).map(|record| [record[0], record[1], record[2]]);
-        for center in centers.filter(|&center| keep(center)) {
-            extent.grains += 1;
-            for (axis, x) in center.into_iter().enumerate() {
-                extent.low[axis] = extent.low[axis].min(x);
-                extent.high[axis] = extent.high[axis].max(x);
-            }
-        }
-        extent
-    }
-}
-
 /// Uniform grids, one per size class, over the bounding box of all grains. They sort the grains for any method of the pair search.
 #[derive(Clone, Default)]
 pub struct Cells {
@@ -107,10 +75,6 @@ pub struct Cells {
     pub first: Vec<u32>,
     /// Index of each grain in the previous order.
     pub old_of: Vec<u32>,
-    /// What the grids were laid out for at the last sort.
-    pub extent: Extent,
-    /// What they are laid out for at the next sort; the grains of then if there is none.
-    pub given_extent: Option<Extent>,
     /// Gap between surfaces up to which grains are listed \[m\].
     pub skin: f64,
     /// The largest value that it may get, for everything that is laid out only once \[m\].
@@ -215,11 +179,16 @@ impl Cells {
     /// Sorts the grains by cell and id, without those for which `keep` is false; `old_of` then contains their previous indices.
     pub fn order(&mut self, device: &Cpu, fields: &mut impl Sorted, keep: impl Fn([f64; 3]) -> bool + Sync) {
         let n = fields.ids().len();
-        // The cells depend on the kept grains only, as a run that resumes from a checkpoint has no others.
-        let given = self.given_extent.take();
-        self.extent = given.unwrap_or_else(|| Extent::around(fields.places(), &keep));
-        let Extent { low, high, grains } = self.extent;
-        let cells = self.lay_out(low, high, grains);
+        let (mut low, mut high, mut kept) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3], 0);
+        // The cells depend on the remaining grains only, as a run that resumes from a checkpoint has no others.
+        for center in fields.places().chunks_exact(RECORD).filter(|x| keep([x[0], x[1], x[2]])) {
+            kept += 1;
+            for axis in 0..3 {
+                low[axis] = low[axis].min(center[axis]);
+                high[axis] = high[axis].max(center[axis]);
+            }
+        }
+        let cells = self.lay_out(low, high, kept);
         let mut key = vec![0; n];
         let position = fields.places();
         device.run(
@@ -266,15 +235,6 @@ impl Cells {
                 }
             }
         });
-    }
-
-    /// Removes grains from the cells; the others stay in theirs. Hash tables must not be in use.
-    pub fn remove_grains(&mut self, remaining: &Remaining) {
-        debug_assert!(self.tables.is_none(), "tables are filled at a rebuild only");
-        for first in &mut self.first {
-            *first = remaining.before(*first as usize);
-        }
-        self.old_of.clone_from(&remaining.old_of);
     }
 
     /// Structure for the lookup of rows.

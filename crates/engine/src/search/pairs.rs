@@ -1,6 +1,5 @@
 //! The neighbor list (Verlet list) with contact histories.
 
-use super::remaining::Remaining;
 use super::resize_with_room;
 use super::shortlists::{PartShortlist, Shortlists, is_held};
 use crate::fields::{PART, one_each, part_range, parts, start_parts};
@@ -360,80 +359,6 @@ impl Pairs {
             },
         );
         self.shortlist = Shortlists::of_parts(shortlists);
-    }
-
-    /// Removes grains between two rebuilds. The rows become those that a search among the remaining grains finds at `listed_at`, their positions and
-    /// radii at the last rebuild \[m\], with the `index` of these grains. Contact histories must be taken over afterwards.
-    pub fn remove_grains<const ONCE: bool>(&mut self, device: &Cpu, remaining: &Remaining, index: &Index, listed_at: &[f64]) {
-        let n = remaining.count();
-        let grows = if ONCE { self.rows_that_grow(remaining) } else { Vec::new() };
-        let (old_row, old_neighbors) = (std::mem::take(&mut self.row), std::mem::take(&mut self.neighbors));
-        self.row.resize(n + 1, 0);
-        let mut found: Vec<Vec<u32>> = vec![Vec::new(); parts(n)];
-        let data = (
-            Strided {
-                items: &mut self.row[..n],
-                per_part: PART,
-            },
-            one_each(&mut found),
-        );
-        device.run(parts(n), data, |part, (count, found): (Strided<u32>, Strided<Vec<u32>>)| {
-            let (first, end) = part_range(part, n);
-            let entries = &mut found.items[0];
-            // Few rows grow.
-            let [from, to] = [remaining.old_of[first], remaining.old_of[end - 1] + 1].map(|old| old_row[old as usize] as usize);
-            entries.reserve(to - from);
-            for i in first..end {
-                let at = entries.len();
-                if grows.get(i).is_some_and(|&grows| grows) {
-                    let own = index.row::<ONCE, false>(i, listed_at, (first, end), 0, &mut []);
-                    entries.resize(at + own as usize, 0);
-                    index.row::<ONCE, true>(i, listed_at, (first, end), at, entries);
-                } else {
-                    let old = remaining.old_of[i] as usize;
-                    let own = &old_neighbors[old_row[old] as usize..old_row[old + 1] as usize];
-                    let others = own.iter().filter_map(|&j| remaining.place(j as usize));
-                    // A border between two parts may have been between the grains of a pair.
-                    entries.extend(others.filter(|&j| !ONCE || j as usize > i || (j as usize) < first));
-                }
-                count.items[i - first] = (entries.len() - at) as u32;
-            }
-        });
-        // Before there is room for the new entries.
-        drop((old_row, old_neighbors));
-        if self.lay_out_rows() == 0 {
-            return;
-        }
-        let data = (
-            Ranges {
-                items: &mut self.neighbors[..],
-                bounds: &self.part_row,
-                stride: 1,
-            },
-            one_each(&mut found),
-        );
-        device.run(parts(n), data, |_, (neighbors, found): (Ranges<u32>, Strided<Vec<u32>>)| {
-            neighbors.items.copy_from_slice(&found.items[0]);
-        });
-    }
-
-    /// Whether each row of the remaining grains gets new entries: a pair inside a part is in one row, and in both once a border is between its grains.
-    fn rows_that_grow(&self, remaining: &Remaining) -> Vec<bool> {
-        let n = self.row.len() - 1;
-        let part_of = |place: u32| place as usize / PART;
-        let mut grows = vec![false; remaining.count()];
-        for part in 1..parts(n) {
-            let (first, end) = part_range(part, n);
-            // The first grains of this part are now in one before it.
-            let moved = (first..end).take_while(|&j| (remaining.before(j) as usize) < first);
-            for (j, place) in moved.filter_map(|j| Some((j, remaining.place(j)?))) {
-                let inside = self.of(j).iter().filter(|&&i| (first..end).contains(&(i as usize)));
-                for other in inside.filter_map(|&i| remaining.place(i as usize)) {
-                    grows[other as usize] |= part_of(other) != part_of(place);
-                }
-            }
-        }
-        grows
     }
 
     /// Removes pairs of grains of the same body: they have no contact.

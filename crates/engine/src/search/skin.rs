@@ -66,8 +66,6 @@ pub struct ListCounts {
     pub grains: f64,
     /// Number of entries; zero if the skin is not chosen after these lists.
     pub entries: f64,
-    /// Whether grains, fluids or walls moved as far as the skin allows. Otherwise something left the domain.
-    pub is_skin_used_up: bool,
 }
 
 impl ListCounts {
@@ -76,7 +74,6 @@ impl ListCounts {
         ListCounts {
             grains: self.grains + other.grains,
             entries: self.entries + other.entries,
-            is_skin_used_up: self.is_skin_used_up || other.is_skin_used_up,
         }
     }
 }
@@ -128,9 +125,6 @@ impl SkinTuning {
 
     /// Counts lists that lasted this many steps and, when it is due, chooses the skin of the next ones. Returns whether it changed.
     pub fn count(&mut self, lists: &ListCounts, steps: u64, cost: ListCost) -> bool {
-        if !lists.is_skin_used_up {
-            return false;
-        }
         let is_due = self.is_due(steps);
         self.rebuilds += 1;
         self.steps += steps;
@@ -198,7 +192,6 @@ mod tests {
             let lists = ListCounts {
                 grains: 1000.0,
                 entries: (1000.0 * self.entries * growth).round(),
-                is_skin_used_up: true,
             };
             (lists, (0.5 * skin / self.stride).ceil() as u64)
         }
@@ -267,23 +260,6 @@ mod tests {
     }
 
     #[test]
-    fn lists_that_end_because_a_grain_left_are_not_counted() {
-        let mut tuning = SkinTuning::new(DEFAULT_SKIN, DIAMETER, |_| true);
-        let before = tuning;
-        let left = ListCounts {
-            is_skin_used_up: false,
-            ..Flow {
-                entries: 4.0,
-                stride: 1e-5,
-            }
-            .lists(DEFAULT_SKIN)
-            .0
-        };
-        assert!((0..100).all(|_| !tuning.count(&left, 1, COST)));
-        assert_eq!(tuning, before);
-    }
-
-    #[test]
     fn a_saved_state_goes_on_as_if_it_had_not_been_saved() {
         let flow = Flow {
             entries: 4.0,
@@ -334,7 +310,6 @@ mod tests {
                 let lists = ListCounts {
                     grains: 1000.0,
                     entries: (8e4 * (1.0 + skin / support).powi(3)).round(),
-                    is_skin_used_up: true,
                 };
                 tuning.count(&lists, (0.5 * skin / stride).ceil() as u64, cost);
             }

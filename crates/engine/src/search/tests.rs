@@ -1,8 +1,7 @@
 use super::cells::{Cells, SizeClass};
 use super::pairs::Pairs;
-use super::remaining::Remaining;
 use super::tables::Tables;
-use crate::fields::{Fields, PART, Sorted};
+use crate::fields::{Fields, PART};
 use crate::search_benchmark::{HashTableBenchmark, TableSharing};
 use crate::world::{Search, Settings};
 use proptest::prelude::*;
@@ -320,54 +319,5 @@ fn history_follows_its_pair_through_a_new_order() {
                 assert_eq!(kept, record);
             }
         }
-    }
-}
-
-/// Removes grains with some ids from lists, and compares these with those that a search finds among the others, in the same cells.
-fn check_removal<const ONCE: bool>(centers: &[Sphere], search: Search, leaves: impl Fn(u32) -> bool) {
-    let device = Cpu::new(2).unwrap();
-    let new_cells = || Cells::new(centers.iter().map(|c| c.1), search, 0.1);
-    let (mut fields, mut cells, mut pairs) = (grains(centers), new_cells(), Pairs::default());
-    cells.sort(&device, &mut fields, |_| true);
-    pairs.fill_rows::<ONCE>(&device, &cells.index(), &fields.position, fields.len());
-    let remaining = Remaining::of(fields.len(), |i| !leaves(fields.id[i]));
-    fields.reorder(&device, &remaining.old_of);
-    cells.remove_grains(&remaining);
-    pairs.remove_grains::<ONCE>(&device, &remaining, &cells.index(), &fields.position);
-
-    let kept: Vec<u32> = (0..centers.len() as u32).filter(|&id| !leaves(id)).collect();
-    let (mut others, mut searched, mut expected) = (grains(centers).pick(&kept), new_cells(), Pairs::default());
-    searched.given_extent = Some(cells.extent);
-    searched.sort(&device, &mut others, |_| true);
-    expected.fill_rows::<ONCE>(&device, &searched.index(), &others.position, others.len());
-    assert_eq!((&fields.id, &cells.first), (&others.id, &searched.first), "{search:?}");
-    assert_eq!(pairs.row, expected.row, "{search:?}");
-    assert_eq!(pairs.neighbors, expected.neighbors, "{search:?}");
-    assert_eq!(pairs.part_row, expected.part_row, "{search:?}");
-}
-
-#[test]
-fn lists_without_grains_that_left_are_those_of_a_search_among_the_others() {
-    // Four parts. In a list with each pair inside a part once, a removal moves the borders between parts, and entries with them.
-    let centers: Vec<Sphere> = (0..4000u32)
-        .map(|k| {
-            let radius = if k % 11 == 0 { 0.2 } else { 0.5 };
-            ([k % 20, k / 20 % 20, k / 400].map(|c| 0.95 * f64::from(c)), radius)
-        })
-        .collect();
-    let leaving: [fn(u32) -> bool; 6] = [
-        |id| id == 0,
-        |id| id == 3999,
-        |id| id % 397 == 5,
-        |id| id % 3 == 1,
-        |id| !(1000..1003).contains(&id),
-        |_| true,
-    ];
-    for (search, leaves) in [Search::Grid, Search::HierarchicalGrid]
-        .into_iter()
-        .flat_map(|search| leaving.map(|leaves| (search, leaves)))
-    {
-        check_removal::<true>(&centers, search, leaves);
-        check_removal::<false>(&centers, search, leaves);
     }
 }

@@ -305,8 +305,8 @@ impl Simulation {
 
     /// Applies a change to the host data, rebuilds the lists, and uploads them. Returns the energy that was added \[J\].
     ///
-    /// Energy of fluid that leaves during the rebuild is added to that of left fluids. Work of periodic sides on wrapped particles is added to
-    /// theirs.
+    /// Energy of grains and fluid that left, and are removed by this rebuild, is added to that of what left. Work of periodic sides on wrapped particles
+    /// is added to theirs.
     pub(crate) fn edit(&mut self, meets: OverlapCheck, change: impl FnOnce(&mut Populations)) -> Result<f64, WorldError> {
         self.observe_with_contacts().map_err(stopped)?;
         let are_two = self.has_two_histories();

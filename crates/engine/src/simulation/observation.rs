@@ -52,7 +52,7 @@ impl Simulation {
             .map_or_else(Default::default, |network| network.work);
         let of_bonds = bonds.damping + bonds.fracture;
         let of_fluids = self.whole.populations.work_of_fluids();
-        let left_domain = work.left_domain + self.whole.populations.left_with_fluids();
+        let left_domain = self.whole.populations.left_domain();
         let inserted = work.inserted
             + self
                 .whole

@@ -62,7 +62,6 @@ impl Simulation {
         self.whole.populations.save_cell(to);
         self.whole.populations.save_wear(to);
         self.whole.populations.save_skin(to);
-        self.whole.populations.save_extent(to);
         to.put(
             "clock/steps",
             Column::U64(vec![
@@ -195,7 +194,6 @@ impl Simulation {
         populations.walls.restore_servos(state)?;
         populations.restore_cell(state)?;
         populations.restore_skin(state)?;
-        populations.restore_extent(state)?;
         populations.context.steps = steps;
         populations.list_from_references(listed_at);
         populations.grains.rebuilds = rebuilds;

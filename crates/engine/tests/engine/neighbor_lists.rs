@@ -1,10 +1,11 @@
-//! Neighbor lists on a CPU: which worlds have some, what they take, and when they are rebuilt.
+//! Neighbor lists: which worlds have some, what they take, when they are rebuilt, and that grains that left go then.
 
 use crate::beds::falling;
-use crate::devices::{after, apart, on_cpu};
+use crate::devices::{after, apart, on_cpu, on_gpu};
 use crate::resumed::assert_same_when_resumed;
+use crate::{domains, on_gpus};
 use seixo_engine::Simulation;
-use seixo_engine::world::{Domain, Grains, LeavingPolicy, Search, Settings, World};
+use seixo_engine::world::{Domain, Grains, LeavingPolicy, Precision, Search, Settings, World};
 use seixo_laws::contact::TangentialLaw;
 
 #[test]
@@ -41,12 +42,18 @@ fn pairs_that_do_not_touch_take_no_memory_for_histories() {
     assert!(of_entry < 8.0, "{of_entry} bytes an entry");
 }
 
-/// Grains far apart that rise by 1 µm in a step of 2 µs. One of them passes the top of the domain every three steps.
+/// Radius of grains that rise \[m\], and their speed \[m/s\].
+const RADIUS: f64 = 5e-4;
+const SPEED: f64 = 0.5;
+/// Half of this skin lasts for 200 steps of 2 µs, in which the fastest grain moves by 1 µm \[m\].
+const SKIN: f64 = 4e-4;
+
+/// Grains far apart that rise. One of them passes the top of the domain every three steps.
 fn rising(count: usize) -> World {
     let mut grains = Grains::default();
     for k in 0..count {
         let center = [2e-3 * k as f64, 0.0, -3e-6 * (k as f64 + 0.5)];
-        grains.push(k as u32, center, [0.0, 0.0, 0.5], [0.0; 3], 5e-4, 0, 0);
+        grains.push(k as u32, center, [0.0, 0.0, SPEED], [0.0; 3], RADIUS, 0, 0);
     }
     World {
         gravity: [0.0; 3],
@@ -57,110 +64,102 @@ fn rising(count: usize) -> World {
     }
 }
 
-#[test]
-fn grains_that_leave_one_by_one_are_removed_at_once_and_without_a_search() {
-    // Half of this skin lasts 200 steps.
-    let settings = Settings {
-        time_step: Some(2e-6),
-        skin: Some(4e-4),
-        ..on_cpu()
-    };
-    let mut simulation = Simulation::new(rising(300), settings).unwrap();
-    let before = simulation.rebuilds();
-    for step in 1..=190 {
-        simulation.advance(1).unwrap();
-        assert_eq!(simulation.len(), 300 - (step + 1) / 3, "step {step}");
-    }
-    assert_eq!(simulation.rebuilds(), before);
-    simulation.advance(20).unwrap();
-    assert_eq!(simulation.rebuilds(), before + 1, "the skin is used up as if no grain had left");
-    let ledger = simulation.ledger();
-    assert!(
-        ledger.left_domain > 0.0 && ledger.residual.abs() < 1e-12 * ledger.initial,
-        "{ledger:?}"
-    );
-}
-
-/// A falling bed of three parts whose upper layers are thrown over the top of the domain. A grain above the bed leaves long before the others.
+/// A falling bed of three parts whose upper layers are thrown over the top of the domain.
 fn thrown(tangential: TangentialLaw) -> World {
     let mut world = falling(3000, tangential);
-    // Cells are counted from the lowest coordinates, of which this grain has one. It leaves before half the wide skin is used up.
-    world.grains.push(3000, [2.6e-4, 8e-3, 0.0164], [0.0; 3], [0.0; 3], 2.5e-4, 0, 0);
-    world.domain = Some(Domain::open([-0.1; 3], [0.1, 0.1, 0.0165], LeavingPolicy::Delete));
+    world.domain = Some(Domain::open([-0.1; 3], [0.1, 0.1, TOP], LeavingPolicy::Delete));
     for (center, velocity) in world.grains.position.iter().zip(&mut world.grains.velocity) {
         velocity[2] += if center[2] > 0.012 { 3.0 } else { 0.0 };
     }
     world
 }
 
-/// Steps in 600 of which the two upper layers leave, and a skin of which half lasts for some hundred.
+/// Top of the domain of [`thrown()`] \[m\].
+const TOP: f64 = 0.0165;
+
 fn with_wide_skin(settings: Settings) -> Settings {
     Settings {
         time_step: Some(2e-6),
-        skin: Some(4e-4),
+        skin: Some(SKIN),
         ..settings
     }
 }
 
+/// Height of the highest grain \[m\].
+fn highest(simulation: &Simulation) -> f64 {
+    let snapshot = simulation.snapshot();
+    snapshot.position.iter().map(|x| x[2]).fold(f64::NEG_INFINITY, f64::max)
+}
+
 #[test]
-fn grains_move_as_with_lists_that_are_rebuilt_when_others_leave() {
-    // Smooth grains have rows or, in a grid, cells only.
-    for (tangential, search) in [
-        (TangentialLaw::Mindlin, Search::Auto),
-        (TangentialLaw::None, Search::Auto),
-        (TangentialLaw::None, Search::Grid),
-    ] {
-        let world = thrown(tangential);
-        let settings = with_wide_skin(Settings { search, ..on_cpu() });
-        let kept = after(&world, settings.clone(), 600);
-        // Such a run rebuilds its lists as domains do.
-        let rebuilt = Settings {
-            decomposition_invariant: true,
-            ..settings
-        };
-        let rebuilt = after(&world, rebuilt, 600);
-        assert!(kept.len() < 2900 && kept.len() == rebuilt.len(), "{} {}", kept.len(), rebuilt.len());
-        assert!(
-            kept.rebuilds() + 20 < rebuilt.rebuilds(),
-            "{} {}",
-            kept.rebuilds(),
-            rebuilt.rebuilds()
-        );
-        assert!(kept.contacts() > 50 && kept.contacts() == rebuilt.contacts());
-        // Sums have another order. Six hundred steps make little of their rounding.
-        let difference = apart(&kept.snapshot(), &rebuilt.snapshot());
-        assert!(difference < 1e-9, "{tangential:?}, {search:?}: {difference:e}");
-        let [a, b] = [&kept, &rebuilt].map(|simulation| simulation.ledger());
-        assert!((a.left_domain - b.left_domain).abs() < 1e-9 * a.left_domain, "{a:?} {b:?}");
-        assert!((a.residual - b.residual).abs() < 1e-9 * a.initial.abs(), "{a:?} {b:?}");
+fn grains_that_leave_stay_until_motion_asks_for_new_lists() {
+    let alone = [on_cpu(), on_gpu(Precision::F64)];
+    let divided = [domains::among(2), on_gpus::among(2, Precision::F64)];
+    for settings in alone.into_iter().chain(divided).map(with_wide_skin) {
+        let mut simulation = Simulation::new(rising(300), settings.clone()).unwrap();
+        let of_one = simulation.ledger().kinetic / 300.0;
+        simulation.advance(1).unwrap();
+        simulation.observe().unwrap();
+        let before = simulation.rebuilds();
+        simulation.advance(189).unwrap();
+        simulation.observe().unwrap();
+        // Sixty-three have left, the first of them by less than half a skin.
+        assert_eq!((simulation.len(), simulation.rebuilds()), (300, before), "{settings:?}");
+        assert!(highest(&simulation) > 0.45 * SKIN, "{settings:?}");
+        assert_eq!(simulation.ledger().left_domain, 0.0, "{settings:?}");
+        simulation.advance(20).unwrap();
+        simulation.observe().unwrap();
+        // By then sixty-seven have left. At most the last ten steps let others follow.
+        assert_eq!((simulation.len(), simulation.rebuilds()), (233, before + 1), "{settings:?}");
+        assert!(highest(&simulation) < 0.1 * SKIN, "{settings:?}");
+        let ledger = simulation.ledger();
+        // Sums over some hundred grains in double precision.
+        assert!((ledger.left_domain / (67.0 * of_one) - 1.0).abs() < 1e-12, "{ledger:?}");
+        assert!(ledger.residual.abs() < 1e-12 * ledger.initial, "{ledger:?}");
+        // A state between leaving and removal.
+        assert_same_when_resumed(&rising(300), &settings, [100, 150]);
     }
 }
 
 #[test]
-fn bits_do_not_depend_on_threads_or_on_a_stop_between_two_rebuilds() {
+fn an_event_takes_grains_that_left_along_and_the_ledger_counts_them_once() {
+    for settings in [on_cpu(), on_gpu(Precision::F64), domains::among(2)].map(with_wide_skin) {
+        let mut simulation = Simulation::new(rising(300), settings.clone()).unwrap();
+        let of_one = simulation.ledger().kinetic / 300.0;
+        simulation.advance(100).unwrap();
+        assert_eq!(simulation.len(), 300, "{settings:?}");
+        // Thirty-three have left.
+        simulation.remove(&[299]).unwrap();
+        assert_eq!(simulation.len(), 300 - 33 - 1, "{settings:?}");
+        let ledger = simulation.ledger();
+        assert!((ledger.left_domain / (34.0 * of_one) - 1.0).abs() < 1e-12, "{ledger:?}");
+        assert!(ledger.residual.abs() < 1e-12 * ledger.initial, "{ledger:?}");
+    }
+}
+
+#[test]
+fn grains_thrown_out_of_a_bed_cost_no_rebuild_and_change_no_bit_of_a_resumed_run() {
     for tangential in [TangentialLaw::Mindlin, TangentialLaw::None] {
         let world = thrown(tangential);
-        let settings = with_wide_skin(on_cpu());
-        let mut first = Simulation::new(world.clone(), settings.clone()).unwrap();
-        // After this step, at most so many grains are left, and cells are those of more.
-        let mut step_with = |most: usize| {
-            while first.len() > most || first.save().unwrap().get("lists/extent").is_none() {
+        let unbounded = World {
+            domain: None,
+            ..world.clone()
+        };
+        for settings in [on_cpu(), on_gpu(Precision::F64)].map(with_wide_skin) {
+            let [kept, all] = [&world, &unbounded].map(|world| after(world, settings.clone(), 600));
+            assert!(kept.len() < 2900, "{}", kept.len());
+            // Grains that are gone move no more.
+            assert!(kept.rebuilds() <= all.rebuilds(), "{} {}", kept.rebuilds(), all.rebuilds());
+            let mut first = Simulation::new(world.clone(), settings.clone()).unwrap();
+            while highest(&first) <= TOP {
                 first.advance(1).unwrap();
+                first.observe().unwrap();
                 assert!(first.steps() < 600, "a grain leaves");
             }
-            first.steps()
-        };
-        let (step_of_first, step) = (step_with(3000), step_with(2999));
-        for split in [step_of_first, step, step + 1, step + 37, step + 150] {
-            assert_same_when_resumed(&world, &settings, [split, 200]);
+            let step = first.steps();
+            for split in [step, step + 37] {
+                assert_same_when_resumed(&world, &settings, [split, 200]);
+            }
         }
-        let [one, two] = [1, 2].map(|threads| {
-            let settings = Settings {
-                threads,
-                ..settings.clone()
-            };
-            after(&world, settings, step + 200).save().unwrap()
-        });
-        assert!(one == two, "{tangential:?}");
     }
 }

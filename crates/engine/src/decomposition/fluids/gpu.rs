@@ -1,6 +1,6 @@
 //! Fluids of a subdomain whose particles are on a GPU.
 
-use super::{FluidSubdomain, sum_of_errors};
+use super::{FluidSubdomain, sum_of_errors, tune_skin};
 use crate::decomposition::gpu::{PeerExchange, gather_loads};
 use crate::decomposition::load_balancing::{Load, LoadSample};
 use crate::decomposition::subdomain::{balance, halt_on_gpu};
@@ -141,7 +141,8 @@ impl FluidSubdomain {
 
     /// After the motion of fluid: updates the ghosts of all subdomains, or rebuilds their neighbor lists if those of one are out of date. After a batch
     /// of steps the ghosts are up to date, and the clock goes up to there. If fluid that left is taken away next, which lists it again, `takes_away` is
-    /// set. Returns how many particles migrated to other subdomains, and the flags that the motion raised in any.
+    /// set. Returns how many particles migrated to other subdomains, and the flags that the motion raised in any. If lists were out of date, these say
+    /// whether fluid is outside the world.
     pub fn follow_motion_on_gpu(
         &mut self,
         takes_away: bool,
@@ -153,13 +154,18 @@ impl FluidSubdomain {
         if in_batches {
             local.populations.pass_time(moved.taken);
         }
-        let raised = raised_anywhere(moved.raised, transport)?;
-        let fatal = fatal_for_fluids(local.populations.leaving());
+        let mut raised = raised_anywhere(moved.raised, transport)?;
+        let fatal = fatal_for_fluids(local.populations.context.domain);
         if moved.raised & fatal != 0 {
             return Err(halt_on_gpu(local.guard_fluids_on_gpu(moved.raised).err()));
         }
         if raised & fatal != 0 {
             return Err(HaltReason::Elsewhere);
+        }
+        let domain = local.populations.context.domain_to_leave();
+        if let Some(domain) = domain.filter(|_| raised & SKIN_EXCEEDED != 0) {
+            let has_left = on_gpu(local, |remote, _, _, _| Ok(remote.has_outside(&domain)?))?;
+            raised |= raised_anywhere(if has_left { LEFT_DOMAIN } else { 0 }, transport)?;
         }
         let is_lost = takes_away && raised & LEFT_DOMAIN != 0;
         if raised & SKIN_EXCEEDED != 0 && !is_lost {
@@ -265,6 +271,11 @@ impl FluidSubdomain {
     pub fn migrate_on_host(&mut self, local: &mut LocalDomain, transport: &mut dyn Transport) -> Result<u64, HaltReason> {
         // The other subdomains wait for this one, even after an error.
         local.observe_fluids().map_err(|stop| HaltReason::lost(&stop))?;
+        // Lists of incompressible fluids were rebuilt, and counted, within the step.
+        if local.populations.flow.as_ref().is_some_and(|flow| flow.steps_since_listed > 0) {
+            let lists = on_gpu(local, |remote, flow, _, _| Ok(remote.list_counts(flow)?))?;
+            tune_skin(lists, local, transport)?;
+        }
         local.backend.fluids = None;
         // Pairs hold energy that fluid takes along.
         local.populations.with_flow(|flow, surroundings| flow.download(surroundings));

@@ -1,7 +1,7 @@
 //! The step of a subdomain on CPU cores: the passes of all, and what their exchanges mean among domains.
 
 use super::{StepStatus, Subdomain, agree, halt, step_status};
-use crate::decomposition::fluids::reduce_body_boundary_forces;
+use crate::decomposition::fluids::{FluidRebuild, reduce_body_boundary_forces};
 use crate::decomposition::work::WorkClock;
 use crate::exchange::HaltReason;
 use crate::flow::Constraint;
@@ -9,15 +9,13 @@ use crate::guard::StepError;
 use crate::populations::Populations;
 use crate::program::{Exchange, Executor};
 
-use seixo_sweeps::motion::{LEFT_DOMAIN, SKIN_EXCEEDED};
+use seixo_sweeps::motion::SKIN_EXCEEDED;
 
 /// A step of a subdomain.
 pub(super) struct DomainStep<'a> {
     domain: &'a mut Subdomain,
     /// Last agreement of all subdomains.
     all: StepStatus,
-    /// Flags that the motion of fluids raised.
-    raised: u32,
     clock: WorkClock,
 }
 
@@ -28,7 +26,6 @@ impl DomainStep<'_> {
         DomainStep {
             domain,
             all: StepStatus::Fine,
-            raised: 0,
             clock,
         }
     }
@@ -66,12 +63,12 @@ impl DomainStep<'_> {
         }
     }
 
-    /// Updates ghosts of fluid, or rebuilds its neighbor lists if those of a domain are out of date, as they are here after any of these flags.
-    fn fluid_lists(&mut self, raised: u32, removes: bool, failure: &mut Option<StepError>) -> Result<(), HaltReason> {
-        let own = step_status(failure.as_ref(), raised != 0);
+    /// Updates ghosts of fluid, or rebuilds its neighbor lists if a domain has to, as this one says of itself.
+    fn fluid_lists(&mut self, is_due: bool, reason: FluidRebuild, failure: &mut Option<StepError>) -> Result<(), HaltReason> {
+        let own = step_status(failure.as_ref(), is_due);
         self.domain.migrated += self
             .domain
-            .with_fluids(|fluids, local, transport| fluids.go_on(own, raised, failure, removes, local, transport))?;
+            .with_fluids(|fluids, local, transport| fluids.go_on(own, reason, failure, local, transport))?;
         Ok(())
     }
 }
@@ -103,11 +100,20 @@ impl Executor for DomainStep<'_> {
                 }
             },
             Exchange::FluidLists(removes) => {
-                self.raised = self.domain.local.populations.flow.as_ref().map_or(0, |flow| flow.flags());
-                let reasons = if removes { SKIN_EXCEEDED | LEFT_DOMAIN } else { SKIN_EXCEEDED };
-                self.fluid_lists(self.raised & reasons, removes, failure)
+                let flow = self.domain.local.populations.flow.as_ref();
+                let is_used_up = flow.is_some_and(|flow| flow.flags() & SKIN_EXCEEDED != 0);
+                let reason = if removes {
+                    FluidRebuild::Motion
+                } else {
+                    FluidRebuild::MotionWithinStep
+                };
+                self.fluid_lists(is_used_up, reason, failure)
             }
-            Exchange::LostFluid => self.fluid_lists(self.raised & LEFT_DOMAIN, true, failure),
+            Exchange::LostFluid => {
+                let populations = &mut self.domain.local.populations;
+                let has_left = populations.with_flow(|flow, surroundings| flow.lists_left_fluid(surroundings));
+                self.fluid_lists(has_left, FluidRebuild::Loss, failure)
+            }
             // On the CPU, they follow with the agreement on lists.
             Exchange::FluidGhosts => Ok(()),
             Exchange::WallPressures => self

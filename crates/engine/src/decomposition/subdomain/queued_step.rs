@@ -82,6 +82,11 @@ impl QueuedDomainStep<'_> {
         domain.local.populations.note("waiting", began);
         self.all = domain.agree_on_gpu(closed.needs_host, closed.raised)?;
         (self.raised, self.messages) = (closed.raised, closed.messages);
+        if self.all == StepStatus::ListsOutOfDate {
+            let (has_left, all) = domain.agree_on_leaving()?;
+            self.all = all;
+            self.raised |= if has_left { LEFT_DOMAIN } else { 0 };
+        }
         Ok(())
     }
 

@@ -6,14 +6,14 @@ use crate::exchange::HaltReason;
 use crate::flow::{Constraint, Flow, FlowEnergies, is_marked};
 use crate::gpu::preview::copy_for_preview;
 use crate::gpu::step::{FLUID_LISTS, FLUIDS, batch_after};
-use crate::gpu::{FinishedSteps, Number, raised, stepping};
+use crate::gpu::{FinishedSteps, Number, doubles, raised, stepping};
 use crate::preview::{ColorScalar, PendingPreview};
 use crate::program::{FluidLaunch, Moment};
 use crate::search::ListCounts;
 use crate::state::Profile;
 use crate::state::arrays::{ArraysError, ParticleArray};
 use crate::surroundings::Surroundings;
-use crate::world::Vec3;
+use crate::world::{Domain, Vec3};
 use seixo_device::gpu::{Buffer, GpuError, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::bodies::FREE;
@@ -57,8 +57,26 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         Ok(ListCounts {
             grains: host.count as f64,
             entries: entries as f64,
-            is_skin_used_up: true,
         })
+    }
+
+    /// Whether own fluid is outside this domain; waits for the GPU.
+    fn finds_outside(&self, domain: &Domain) -> Result<bool, GpuError> {
+        let (n, position) = (self.n, &self.position[self.now]);
+        let [low, high] = domain.open_corners();
+        let bounds = self.cells.box_of_free(&self.gpu, position, &self.member, n)?;
+        if (0..3).all(|axis| bounds.low[axis] >= low[axis] && bounds.high[axis] <= high[axis]) {
+            return Ok(false);
+        }
+        // In this box there are also ghost particles and small grains.
+        let mut copies = self.gpu.copies();
+        let (places, kind) = (copies.add(position, 0..RECORD * n), copies.add(&self.kind, 0..n));
+        let owned = self.border.as_ref().map(|border| copies.add(&border.owned, 0..n));
+        let arrived = copies.wait()?;
+        let (places, kind) = (doubles(&arrived.take(places)), arrived.take(kind));
+        let owned = owned.map(|owned| arrived.take(owned));
+        let is_own_fluid = |i: usize| kind[i] & WALL == 0 && owned.as_ref().is_none_or(|owned| owned[i] == FREE);
+        Ok((0..n).any(|i| is_own_fluid(i) && domain.is_outside_domain(&places[i * RECORD..])))
     }
 
     /// Entries in the rows of fluid particles that are `owned`; waits for the GPU.
@@ -188,6 +206,10 @@ impl<C: Number + Coordinate<R>, R: Number> FluidGpuBackend for GpuFluid<C, R> {
             needs_host: raised & (NOT_FINITE | TOO_FAST | TOO_COMPRESSED | LEFT_DOMAIN) != 0,
             messages: Self::halo_messages(&arrived, halo),
         })
+    }
+
+    fn has_outside(&self, domain: &Domain) -> Result<bool, GpuError> {
+        self.finds_outside(domain)
     }
 
     fn rebuild_if_needed(&mut self, host: &mut Flow, raised: u32, profile: &mut Profile) -> Result<(), GpuError> {

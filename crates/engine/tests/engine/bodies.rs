@@ -2,6 +2,7 @@
 
 use crate::clumps;
 use crate::clumps::{Fill as _, Shape, domain, heap, rod, world};
+use crate::devices::{on_threads, started};
 use seixo_engine::Simulation;
 use seixo_engine::world::{LeavingPolicy, Settings, Vec3, World};
 use seixo_laws::contact::{NormalLaw, TangentialLaw};
@@ -22,17 +23,6 @@ fn dot(a: Vec3, b: Vec3) -> f64 {
 fn apart(a: Vec3, b: Vec3) -> f64 {
     let d = [0, 1, 2].map(|k| a[k] - b[k]);
     dot(d, d).sqrt()
-}
-
-fn on(threads: usize) -> Settings {
-    Settings {
-        threads,
-        ..Settings::default()
-    }
-}
-
-fn started(world: World) -> Simulation {
-    Simulation::new(world, on(1)).expect("the world is sound")
 }
 
 /// Advances until all contacts have ended.
@@ -59,7 +49,7 @@ fn top(dt: f64, end: f64) -> (Vec3, f64, f64) {
         .clear_and(|grains| shape.put(grains, [0.0; 3], [1.0, 0.0, 0.0, 0.0], [0.0; 3], [0.01, 1.0, 0.0]));
     let settings = Settings {
         time_step: Some(dt),
-        ..on(1)
+        ..on_threads(1)
     };
     let mut simulation = Simulation::new(world, settings).expect("the world is sound");
     simulation.advance((end / dt).round() as u64).expect("sound steps");
@@ -136,7 +126,7 @@ fn two_bodies_collide_and_lose_nothing() {
     });
     let fine = Settings {
         time_step: Some(0.25 * started(world.clone()).time_step().value),
-        ..on(1)
+        ..on_threads(1)
     };
     let mut simulation = Simulation::new(world, fine).expect("the world is sound");
     let (before, energy) = (simulation.momentum(), simulation.ledger());
@@ -290,7 +280,7 @@ fn points_of_bodies_are_where_their_grains_are() {
 #[test]
 fn a_heap_is_the_same_on_any_number_of_threads() {
     let states = [1, 2, 3].map(|threads| {
-        let mut simulation = Simulation::new(heap(400, None), on(threads)).expect("the world is sound");
+        let mut simulation = Simulation::new(heap(400, None), on_threads(threads)).expect("the world is sound");
         simulation.advance(600).expect("sound steps");
         simulation.save().expect("a sound state")
     });
@@ -304,7 +294,7 @@ fn going_on_from_a_saved_heap_is_the_same_to_the_bit() {
         let mut straight = started(world.clone());
         straight.advance(1500).expect("sound steps");
         let state = straight.save().expect("a sound state");
-        let mut resumed = Simulation::restore(world, on(2), &state).expect("a state of this world");
+        let mut resumed = Simulation::restore(world, on_threads(2), &state).expect("a state of this world");
         assert!(resumed.save().expect("a sound state") == state, "what was read is what was written");
         straight.advance(1500).expect("sound steps");
         resumed.advance(1500).expect("sound steps");
@@ -378,7 +368,7 @@ fn impossible_bodies_are_refused() {
             .grains
             .clear_and(|grains| rod(3, 1e-3).put(grains, [5e-3; 3], [1.0, 0.0, 0.0, 0.0], [0.0; 3], [0.0; 3]));
         change(&mut world);
-        Simulation::new(world, on(1))
+        Simulation::new(world, on_threads(1))
             .err()
             .map_or("nothing".to_owned(), |refusal| refusal.to_string())
     };

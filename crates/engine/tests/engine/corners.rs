@@ -1,7 +1,7 @@
 //! Polyhedral grains for tests.
 
 use seixo_engine::Simulation;
-use seixo_engine::world::{Interaction, PolyhedralGrain, PolyhedralShape, Settings, Vec3, Wall, WallMotion, WallShape, World};
+use seixo_engine::world::{Interaction, PolyhedralGrain, PolyhedralShape, Vec3, Wall, WallMotion, WallShape, World};
 use std::f64::consts::PI;
 
 pub const DENSITY: f64 = 2000.0;
@@ -142,17 +142,6 @@ pub fn floor() -> Wall {
 pub fn about(axis: Vec3, angle: f64) -> [f64; 4] {
     let (sine, cosine) = (0.5 * angle).sin_cos();
     [cosine, sine * axis[0], sine * axis[1], sine * axis[2]]
-}
-
-pub fn on(threads: usize) -> Settings {
-    Settings {
-        threads,
-        ..Settings::default()
-    }
-}
-
-pub fn started(world: World) -> Simulation {
-    Simulation::new(world, on(1)).expect("the world is sound")
 }
 
 /// Advances until all contacts have ended.

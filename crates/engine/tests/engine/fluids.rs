@@ -1,6 +1,7 @@
 //! Fluids: tests against physics.
 
 use crate::couette::{GAP, cavity, couette};
+use crate::devices::{on_threads, started};
 use crate::driven::{PADDLE, drum, paddled, pressed, round_and_round};
 use crate::pools;
 use crate::pools::{G, domain, drop_in, fluids, sites, tank, water, wet};
@@ -8,17 +9,6 @@ use seixo_engine::state::Column;
 use seixo_engine::world::{Fluids, Settings, WallMotion, WallShape, World};
 use seixo_engine::{Simulation, StepErrorCause, SurroundingsChange, WorldError};
 use std::f64::consts::TAU;
-
-fn on_threads(threads: usize) -> Settings {
-    Settings {
-        threads,
-        ..Settings::default()
-    }
-}
-
-fn started(world: World) -> Simulation {
-    Simulation::new(world, on_threads(1)).unwrap()
-}
 
 /// Water half a meter wide and deep, in a tank with room above, in a plane.
 fn pool() -> World {

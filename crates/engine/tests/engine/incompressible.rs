@@ -1,23 +1,13 @@
 //! Incompressible fluids: tests against physics.
 
 use crate::couette::{GAP, cavity, couette};
+use crate::devices::{on_threads, started};
 use crate::pools::{G, domain, drop_in, floor, fluids, sites, tank, water, wet};
 use seixo_engine::state::FluidSnapshot;
 use seixo_engine::world::{
     DeviceChoice, FluidOutlet, Fluids, OutletForm, Precision, PressureTolerance, Settings, Solver, WallMotion, World,
 };
 use seixo_engine::{Simulation, SurroundingsChange, WorldError};
-
-fn on_threads(threads: usize) -> Settings {
-    Settings {
-        threads,
-        ..Settings::default()
-    }
-}
-
-fn started(world: World) -> Simulation {
-    Simulation::new(world, on_threads(1)).unwrap()
-}
 
 /// The world with incompressible fluids.
 fn incompressible(mut world: World) -> World {

@@ -1,6 +1,7 @@
 //! Periodic sides and Lees–Edwards (sliding) sides.
 
 use crate::beds;
+use crate::devices::after;
 use seixo_engine::Simulation;
 use seixo_engine::state::State;
 use seixo_engine::world::{
@@ -57,13 +58,6 @@ fn settings(threads: usize) -> Settings {
         time_step: Some(1e-6),
         ..Settings::default()
     }
-}
-
-fn after(world: &World, settings: Settings, steps: u64) -> Simulation {
-    let mut simulation = Simulation::new(world.clone(), settings).unwrap();
-    simulation.advance(steps).unwrap();
-    simulation.observe().unwrap();
-    simulation
 }
 
 fn saved(world: &World, threads: usize, steps: u64) -> State {

@@ -1,6 +1,7 @@
 //! Polyhedral grains: tests against physics.
 
-use crate::corners::{about, block, capsule, floor, on, prism, put, started, through_a_collision, turned, world};
+use crate::corners::{about, block, capsule, floor, prism, put, through_a_collision, turned, world};
+use crate::devices::{on_threads, started};
 use seixo_engine::state::GrainSnapshot;
 use seixo_engine::world::{DeviceChoice, Frustum, Interaction, PolyhedralShape, Settings, Vec3, Wall, WallShape, World};
 use seixo_engine::{Partner, Simulation, SurroundingsChange};
@@ -38,7 +39,7 @@ fn a_free_box_keeps_angular_momentum_and_energy() {
     world.grains.angular_velocity[0] = [0.02, 1.0, 0.01];
     let settings = Settings {
         time_step: Some(1e-5),
-        ..on(1)
+        ..on_threads(1)
     };
     let mut simulation = Simulation::new(world, settings).expect("the world is sound");
     let (before, energy) = (simulation.momentum().angular, simulation.ledger().rotational);
@@ -58,7 +59,7 @@ fn two_cubes_face_on_give_their_elastic_energy_back() {
     put(&mut world, 0, OF_UNIT_CUBE, [0.1, 0.05, -0.501], [0.0, 0.0, 0.3]);
     let settings = Settings {
         time_step: Some(1e-4),
-        ..on(1)
+        ..on_threads(1)
     };
     let mut simulation = Simulation::new(world, settings).expect("the world is sound");
     let (before, energy) = (simulation.momentum(), simulation.ledger().kinetic);
@@ -128,7 +129,7 @@ fn two_balls(is_shape: [bool; 2]) -> Simulation {
     }
     let settings = Settings {
         time_step: Some(1e-6),
-        ..on(1)
+        ..on_threads(1)
     };
     let mut simulation = Simulation::new(world, settings).expect("the world is sound");
     simulation.advance(6000).expect("sound steps");
@@ -182,7 +183,7 @@ pub fn swarm() -> World {
 #[test]
 fn threads_do_not_change_a_bit() {
     let after = |threads: usize| {
-        let mut simulation = Simulation::new(swarm(), on(threads)).expect("the world is sound");
+        let mut simulation = Simulation::new(swarm(), on_threads(threads)).expect("the world is sound");
         simulation.advance(STEPS).expect("sound steps");
         (simulation.snapshot(), simulation.ledger(), simulation.contacts())
     };
@@ -198,7 +199,7 @@ fn a_resumed_run_has_the_same_bits() {
     let mut whole = started(swarm());
     whole.advance(STEPS).expect("sound steps");
     let state = whole.save().expect("a sound state");
-    let mut resumed = Simulation::restore(swarm(), on(2), &state).expect("the state fits");
+    let mut resumed = Simulation::restore(swarm(), on_threads(2), &state).expect("the state fits");
     assert_eq!(resumed.contacts_now().unwrap(), whole.contacts_now().unwrap());
     assert_eq!(resumed.ledger(), whole.ledger());
     for simulation in [&mut whole, &mut resumed] {
@@ -216,7 +217,7 @@ fn features_that_are_kept_over_steps_change_no_bit() {
     assert!(whole.contacts() > 5, "{} contacts", whole.contacts());
     let mut state = whole.save().expect("a sound state");
     for _ in 0..60 {
-        let mut resumed = Simulation::restore(swarm(), on(1), &state).expect("the state fits");
+        let mut resumed = Simulation::restore(swarm(), on_threads(1), &state).expect("the state fits");
         resumed.advance(7).expect("sound steps");
         state = resumed.save().expect("a sound state");
     }
@@ -285,7 +286,7 @@ fn a_grain_that_gets_another_velocity_keeps_its_rotation() {
     world.grains.angular_velocity[0] = [0.2, 1.0, 0.1];
     let settings = Settings {
         time_step: Some(1e-3),
-        ..on(1)
+        ..on_threads(1)
     };
     let mut simulation = Simulation::new(world, settings).expect("the world is sound");
     simulation.advance(500).expect("sound steps");
@@ -316,7 +317,7 @@ fn overlaps_are_shares_of_the_rounding_radius_and_messages_say_so() {
     );
     // They overlap by 9 cm, and the rounding radius is 10 cm.
     world.grains.position[0][2] = 0.4;
-    let refused = Simulation::new(world, on(1)).map(|_| ()).unwrap_err().to_string();
+    let refused = Simulation::new(world, on_threads(1)).map(|_| ()).unwrap_err().to_string();
     assert!(refused.contains("at the start, 90.0 % of the smaller rounding radius"), "{refused}");
 }
 
@@ -388,7 +389,7 @@ fn what_polyhedra_do_not_go_with_is_refused_with_a_remedy() {
         (|world, _| world.shapes[0].rounding = 0.5, "shape cube: it reaches"),
     ];
     for (spoil, what) in spoiled {
-        let (mut world, mut settings) = (plain.clone(), on(1));
+        let (mut world, mut settings) = (plain.clone(), on_threads(1));
         spoil(&mut world, &mut settings);
         let refused = Simulation::new(world, settings).map(|_| ()).unwrap_err().to_string();
         assert!(refused.contains(what), "{what}: {refused}");
@@ -462,7 +463,7 @@ fn a_shape_that_is_a_ball_rolls_on_a_plane_as_a_sphere() {
         }
         let settings = Settings {
             time_step: Some(5e-6),
-            ..on(1)
+            ..on_threads(1)
         };
         let mut simulation = Simulation::new(world, settings).expect("the world is sound");
         simulation.advance(10_000).expect("sound steps");
@@ -492,7 +493,7 @@ fn a_cube_that_falls_on_a_corner_keeps_its_energy_and_can_be_resumed() {
     };
     let settings = Settings {
         time_step: Some(1e-4),
-        ..on(1)
+        ..on_threads(1)
     };
     let mut whole = Simulation::new(falling(), settings.clone()).expect("the world is sound");
     let initial = whole.ledger();
@@ -549,7 +550,7 @@ fn a_cube_that_falls_in_a_drum_keeps_its_energy() {
     );
     let settings = Settings {
         time_step: Some(5e-5),
-        ..on(1)
+        ..on_threads(1)
     };
     let mut simulation = Simulation::new(world, settings).expect("the world is sound");
     let mass = simulation.snapshot().mass[0];
@@ -572,7 +573,10 @@ fn round_walls_must_be_closed_and_around_polyhedra() {
         world.walls.push(drum(1.5));
         put(&mut world, 0, 0.1, [0.0; 3], [0.0; 3]);
         spoil(&mut world);
-        Simulation::new(world, on(1)).map(|_| ()).err().map(|refusal| refusal.to_string())
+        Simulation::new(world, on_threads(1))
+            .map(|_| ())
+            .err()
+            .map(|refusal| refusal.to_string())
     };
     assert_eq!(refused(|_| {}), None);
     type Spoil = fn(&mut World);
@@ -615,7 +619,7 @@ fn too_many_contacts_with_a_wall_are_an_error_with_both_names() {
     turned(&mut world, 0, 0.6, [0.0, 0.0, 0.5001], upright, [0.0, 0.0, -0.5]);
     let settings = Settings {
         time_step: Some(5e-5),
-        ..on(1)
+        ..on_threads(1)
     };
     let mut simulation = Simulation::new(world, settings).expect("the world is sound");
     let stopped = (0..40).find_map(|_| simulation.advance(25).err()).expect("an error").to_string();
@@ -650,7 +654,7 @@ fn a_snapshot_has_the_volume_of_the_shape_and_not_of_the_bounding_sphere() {
     let mut world = world(vec![cube()], Interaction::default());
     put(&mut world, 0, OF_UNIT_CUBE, [0.0; 3], [0.0; 3]);
     let density = world.materials[0].density;
-    let grains = Simulation::new(world, on(1)).expect("the world is sound").snapshot();
+    let grains = Simulation::new(world, on_threads(1)).expect("the world is sound").snapshot();
     assert!(
         (grains.volume_of(0) * density / grains.mass[0] - 1.0).abs() < 1e-12,
         "{:?}",

@@ -1,6 +1,7 @@
 //! Polyhedral grains at walls from meshes.
 
-use crate::corners::{about, floor, on, put, turned, world};
+use crate::corners::{about, floor, put, turned, world};
+use crate::devices::on_threads;
 use crate::polyhedra::{OF_UNIT_CUBE, cube, rough};
 use seixo_engine::state::{GrainSnapshot, Ledger};
 use seixo_engine::world::{Domain, Interaction, LeavingPolicy, Settings, Triangle, Vec3, Wall, WallShape, World};
@@ -21,7 +22,7 @@ pub fn mesh(triangles: Vec<Triangle>) -> Wall {
 fn with_step(world: World, time_step: f64) -> Simulation {
     let settings = Settings {
         time_step: Some(time_step),
-        ..on(1)
+        ..on_threads(1)
     };
     Simulation::new(world, settings).expect("the world is sound")
 }
@@ -151,7 +152,7 @@ fn a_resumed_run_at_a_mesh_has_the_same_bits() {
     let state = whole.save().expect("a sound state");
     let settings = Settings {
         time_step: Some(1e-4),
-        ..on(2)
+        ..on_threads(2)
     };
     let mut resumed = Simulation::restore(falling_on_a_plate(), settings, &state).expect("the state fits");
     assert_eq!(resumed.ledger(), whole.ledger());
@@ -191,7 +192,7 @@ fn what_meshes_and_polyhedra_do_not_go_with_is_refused() {
     let refused = |spoil: fn(&mut World)| {
         let mut world = falling_on_a_plate();
         spoil(&mut world);
-        Simulation::new(world, on(1)).map(|_| ()).unwrap_err().to_string()
+        Simulation::new(world, on_threads(1)).map(|_| ()).unwrap_err().to_string()
     };
     let periodic = refused(|world| {
         let domain = Domain::open([-4.0; 3], [4.0; 3], LeavingPolicy::Error);

@@ -1,6 +1,7 @@
 //! Polyhedral grains of several convex parts.
 
-use crate::corners::{about, block, on, put, started, through_a_collision, turned, world};
+use crate::corners::{about, block, put, through_a_collision, turned, world};
+use crate::devices::{on_threads, started};
 use seixo_engine::Simulation;
 use seixo_engine::world::{Interaction, PartEnds, PolyhedralShape, Settings, Vec3};
 
@@ -77,7 +78,7 @@ fn two_crosses_that_meet_keep_momentum_and_energy() {
     );
     let settings = Settings {
         time_step: Some(1e-4),
-        ..on(1)
+        ..on_threads(1)
     };
     let mut simulation = Simulation::new(world, settings).expect("the world is sound");
     let (before, energy) = (simulation.momentum(), simulation.ledger().kinetic);

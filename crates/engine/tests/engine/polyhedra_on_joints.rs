@@ -1,6 +1,7 @@
 //! Polyhedral grains on joints to space: tests against physics.
 
-use crate::corners::{UPRIGHT, about, block, capsule, on, put, started, through_a_collision, turned, world};
+use crate::corners::{UPRIGHT, about, block, capsule, put, through_a_collision, turned, world};
+use crate::devices::{on_threads, started};
 use crate::joints::gauss_mean;
 use crate::polyhedra::rough;
 use crate::resumed::assert_same_when_resumed;
@@ -27,7 +28,7 @@ fn tie(world: &mut World, joint: Joint) {
 fn stepped(world: World, time_step: f64) -> Simulation {
     let settings = Settings {
         time_step: Some(time_step),
-        ..on(1)
+        ..on_threads(1)
     };
     Simulation::new(world, settings).expect("the world is sound")
 }
@@ -203,7 +204,7 @@ fn a_run_with_a_hinged_box_that_is_hit_resumes_with_the_same_bits() {
     put(&mut world, 0, 0.05, [-0.03, 0.01, height + 1e-4], [0.0, 0.0, -0.1]);
     let settings = Settings {
         time_step: Some(1e-5),
-        ..on(1)
+        ..on_threads(1)
     };
     let mut simulation = Simulation::new(world.clone(), settings.clone()).expect("the world is sound");
     simulation.advance(400).expect("sound steps");
@@ -222,6 +223,6 @@ fn a_velocity_that_the_joint_does_not_permit_is_refused() {
             axis: [0.0, 1.0, 0.0],
         },
     );
-    let refused = Simulation::new(world, on(1)).map(|_| ()).unwrap_err().to_string();
+    let refused = Simulation::new(world, on_threads(1)).map(|_| ()).unwrap_err().to_string();
     assert!(refused.contains("its hinge lets through"), "{refused}");
 }

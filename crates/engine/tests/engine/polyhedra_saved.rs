@@ -1,6 +1,7 @@
 //! Worlds that start with the polyhedral grains that another simulation saved.
 
-use crate::corners::{about, floor, on};
+use crate::corners::{about, floor};
+use crate::devices::on_threads;
 use crate::polyhedra::swarm;
 use seixo_engine::state::State;
 use seixo_engine::world::{Grains, SavedGrains, Scheme, Settings, Vec3, WallShape, World};
@@ -24,7 +25,7 @@ fn falling() -> (World, Settings) {
     let settings = Settings {
         decomposition_invariant: true,
         time_step: Some(time_step),
-        ..on(1)
+        ..on_threads(1)
     };
     (world, settings)
 }

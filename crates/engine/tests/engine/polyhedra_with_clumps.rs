@@ -1,7 +1,8 @@
 //! Clumps that move freely beside polyhedral grains.
 
 use crate::clumps::{Shape, rod};
-use crate::corners::{UPRIGHT, about, floor, on, put, started, through_a_collision, world};
+use crate::corners::{UPRIGHT, about, floor, put, through_a_collision, world};
+use crate::devices::{on_threads, started};
 use crate::polyhedra::{OF_UNIT_CUBE, cube, rough};
 use crate::resumed::assert_same_when_resumed;
 use seixo_engine::world::{Interaction, Scheme, Settings, Vec3, World};
@@ -61,7 +62,7 @@ fn a_clump_and_a_cube_that_collide_keep_momentum_and_energy() {
     let usual = plan_time_step(&world, Scheme::default()).expect("the world is sound").value;
     let settings = Settings {
         time_step: Some(usual / 8.0),
-        ..on(1)
+        ..on_threads(1)
     };
     let mut simulation = Simulation::new(world, settings).expect("the world is sound");
     let (before, energy) = (simulation.momentum(), simulation.ledger().kinetic);
@@ -82,5 +83,5 @@ fn a_clump_and_a_cube_that_collide_keep_momentum_and_energy() {
 
 #[test]
 fn a_run_with_a_clump_on_a_cube_resumes_with_the_same_bits() {
-    assert_same_when_resumed(&clump_above_a_cube(0.02), &on(1), [700, 500]);
+    assert_same_when_resumed(&clump_above_a_cube(0.02), &on_threads(1), [700, 500]);
 }

@@ -3,6 +3,7 @@
 use crate::clumps;
 use crate::clumps::{Fill as _, Shape, domain, heap, rod, world};
 use crate::devices::{on_threads, started};
+use crate::vectors::{distance, dot};
 use seixo_engine::Simulation;
 use seixo_engine::world::{LeavingPolicy, Settings, Vec3, World};
 use seixo_laws::contact::{NormalLaw, TangentialLaw};
@@ -14,15 +15,6 @@ fn one_sphere(radius: f64) -> Shape {
 /// Two spheres along x, `half` from the middle.
 fn dumbbell(radius: f64, half: f64) -> Shape {
     Shape::of(vec![([half, 0.0, 0.0], radius), ([-half, 0.0, 0.0], radius)])
-}
-
-fn dot(a: Vec3, b: Vec3) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
-}
-
-fn apart(a: Vec3, b: Vec3) -> f64 {
-    let d = [0, 1, 2].map(|k| a[k] - b[k]);
-    dot(d, d).sqrt()
 }
 
 /// Advances until all contacts have ended.
@@ -61,7 +53,7 @@ fn top(dt: f64, end: f64) -> (Vec3, f64, f64) {
 #[test]
 fn a_free_top_is_followed_to_second_order() {
     let [coarse, middle, fine] = [4e-4, 2e-4, 1e-4].map(|dt| top(dt, 12.0).0);
-    let ratio = apart(coarse, middle) / apart(middle, fine);
+    let ratio = distance(coarse, middle) / distance(middle, fine);
     assert!((ratio - 4.0).abs() < 0.2, "halving the step divides the error by {ratio}");
 }
 
@@ -95,16 +87,16 @@ fn one_sphere_as_a_body_is_a_grain() {
     let ((grain, ledger, momentum), (body, of_body, its_momentum)) = (falling(false), falling(true));
     // Rounding of some hundred thousand steps, which contacts amplify.
     assert!(
-        apart(grain.position[0], body.position[0]) < 1e-11,
+        distance(grain.position[0], body.position[0]) < 1e-11,
         "{:?} {:?}",
         grain.position,
         body.position
     );
-    assert!(apart(grain.velocity[0], body.velocity[0]) < 1e-9);
-    assert!(apart(grain.angular_velocity[0], body.angular_velocity[0]) < 1e-6);
+    assert!(distance(grain.velocity[0], body.velocity[0]) < 1e-9);
+    assert!(distance(grain.angular_velocity[0], body.angular_velocity[0]) < 1e-6);
     assert!((ledger.kinetic - of_body.kinetic).abs() < 1e-8 * ledger.initial.abs());
     assert!((ledger.rotational - of_body.rotational).abs() < 1e-8 * ledger.initial.abs());
-    assert!(apart(momentum.angular, its_momentum.angular) < 1e-13);
+    assert!(distance(momentum.angular, its_momentum.angular) < 1e-13);
     assert_eq!(grain.mass.len(), 1);
     assert!((grain.mass[0] / body.mass[0] - 1.0).abs() < 1e-12);
 }
@@ -137,12 +129,12 @@ fn two_bodies_collide_and_lose_nothing() {
         .bodies()
         .iter()
         .zip(&spins)
-        .any(|(body, spin)| apart(body.angular_velocity, *spin) > 1.0);
+        .any(|(body, spin)| distance(body.angular_velocity, *spin) > 1.0);
     assert!(changed, "the blow is off center");
     let scale = simulation.bodies()[0].mass * 0.4;
-    assert!(apart(before.linear, after.linear) < 1e-12 * scale);
+    assert!(distance(before.linear, after.linear) < 1e-12 * scale);
     assert!(
-        apart(before.angular, after.angular) < 1e-12 * scale * 3e-3,
+        distance(before.angular, after.angular) < 1e-12 * scale * 3e-3,
         "{:?} {:?}",
         before.angular,
         after.angular
@@ -239,9 +231,9 @@ fn a_body_rests_on_a_plane_without_drift() {
     let after = simulation.bodies()[0];
     assert_eq!(simulation.contacts(), 3);
     assert!(
-        apart(before.center, after.center) < 1e-12,
+        distance(before.center, after.center) < 1e-12,
         "crept by {:e} m",
-        apart(before.center, after.center)
+        distance(before.center, after.center)
     );
     let turned: f64 = before.orientation.iter().zip(after.orientation).map(|(a, b)| a * b).sum();
     assert!((turned.abs() - 1.0).abs() < 1e-15);
@@ -271,7 +263,7 @@ fn points_of_bodies_are_where_their_grains_are() {
     for (body, given) in bodies.iter().zip(&world.grains.bodies) {
         assert!(body.orientation != given.orientation, "it has turned");
         for (id, offset) in &given.carries {
-            let away = apart(body.place(*offset), grains.position[*id as usize]);
+            let away = distance(body.place(*offset), grains.position[*id as usize]);
             assert!(away < 1e-15, "{away:e}");
         }
     }
@@ -327,7 +319,7 @@ fn bodies_cross_periodic_sides_as_if_there_were_none() {
     for (a, b) in middle.iter().zip(&across) {
         let shift = (b.center[0] - a.center[0] - 11e-3) / 2e-2;
         assert!((shift - shift.round()).abs() < 1e-9, "{shift}");
-        assert!(apart(a.velocity, b.velocity) < 1e-9 && apart(a.angular_velocity, b.angular_velocity) < 1e-6);
+        assert!(distance(a.velocity, b.velocity) < 1e-9 && distance(a.angular_velocity, b.angular_velocity) < 1e-6);
         assert!((0.0..2e-2).contains(&b.center[0]) || shift.abs() < 2.0);
     }
 }

@@ -7,6 +7,7 @@ use crate::decomposition_bodies::{assert_one_answer, change, void};
 use crate::domains::among;
 use crate::resumed::assert_same_when_resumed_after;
 use crate::tied::with_joints;
+use crate::vectors::dot;
 use seixo_engine::world::{LeavingPolicy, Load, Settings, Vec3, World};
 use seixo_engine::{BodySnapshot, Simulation, SurroundingsChange};
 use seixo_laws::contact::TangentialLaw;
@@ -24,10 +25,6 @@ fn by(scheme: Scheme, time_step: Option<f64>) -> Settings {
 
 fn started(world: &World, settings: Settings) -> Simulation {
     Simulation::new(world.clone(), settings).expect("the world is sound")
-}
-
-fn dot(a: Vec3, b: Vec3) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
 fn apart<const N: usize>(a: [f64; N], b: [f64; N]) -> f64 {

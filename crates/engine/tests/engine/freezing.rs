@@ -2,9 +2,10 @@
 
 use crate::devices::started_on;
 use crate::domains::among;
-use crate::melting::{MASS, SOLVERS, SPACING, apart, cross, totals};
+use crate::melting::{MASS, SOLVERS, SPACING, apart, totals};
 use crate::pools::{G, domain, drop_in, fluids, sites, water, wet};
 use crate::solvers::incompressible;
+use crate::vectors::cross;
 use crate::vessels;
 use seixo_engine::world::{
     DeviceChoice, ExpectedGrains, Fluids, Interaction, Precision, Settings, Smoothing, Solver, StateLaw, Vec3, World,

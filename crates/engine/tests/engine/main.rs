@@ -31,6 +31,7 @@ mod steered;
 mod switched;
 mod tied;
 mod touching;
+mod vectors;
 mod vessels;
 mod warm;
 

@@ -4,6 +4,7 @@ use crate::devices::started_on;
 use crate::domains::started as among_domains;
 use crate::pools::{G, domain, drop_in, fluids, sites, tank, water, wet};
 use crate::solvers::incompressible;
+use crate::vectors::cross;
 use crate::vessels;
 use seixo_engine::world::{
     Body, BodyBoundary, DeviceChoice, Interaction, Precision, Settings, Smoothing, Solver, Sphere, StateLaw, Vec3, World,
@@ -104,10 +105,6 @@ fn floating_ice_in(solver: Solver) -> (World, Melting) {
 /// As [`floating_ice_in`], in a weakly compressible fluid.
 fn floating_ice() -> (World, Melting) {
     floating_ice_in(Solver::WeaklyCompressible)
-}
-
-pub fn cross(a: Vec3, b: Vec3) -> Vec3 {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
 /// Mass, momentum, and angular momentum about the origin, of all bodies and of all fluid.

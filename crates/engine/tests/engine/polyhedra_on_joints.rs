@@ -5,20 +5,13 @@ use crate::devices::{on_threads, started};
 use crate::joints::gauss_mean;
 use crate::polyhedra::rough;
 use crate::resumed::assert_same_when_resumed;
+use crate::vectors::{distance, vector};
 use seixo_engine::Simulation;
 use seixo_engine::world::{Interaction, Joint, Settings, Vec3, World};
-use seixo_laws::{Quaternion, Vector3};
+use seixo_laws::Quaternion;
 use std::f64::consts::PI;
 
 const G: f64 = 9.81;
-
-fn vector(v: Vec3) -> Vector3<f64> {
-    Vector3 { x: v[0], y: v[1], z: v[2] }
-}
-
-fn apart(a: Vec3, b: Vec3) -> f64 {
-    vector(a).minus(&vector(b)).length()
-}
 
 /// Puts the first grain on a joint.
 fn tie(world: &mut World, joint: Joint) {
@@ -105,7 +98,7 @@ fn a_box_on_an_axle_spins_freely() {
     let before = about_axle(&simulation);
     simulation.advance(4000).expect("sound steps");
     let (end, ledger) = (simulation.bodies()[0], simulation.ledger());
-    assert!(apart(end.center, center) < 1e-15, "{end:?}");
+    assert!(distance(end.center, center) < 1e-15, "{end:?}");
     assert!(vector(end.angular_velocity).minus(&spin).length() < 1e-11 * rate, "{end:?}");
     assert!((about_axle(&simulation) / before - 1.0).abs() < 1e-11 && before > 0.0, "{before}");
     assert!(
@@ -143,7 +136,7 @@ fn a_box_on_a_ball_joint_at_its_center_keeps_its_angular_momentum() {
         assert!(change < 1e-11 * before.length(), "{body:?} {before:?}");
         // The energy of a symplectic scheme oscillates by (ω Δt)², and does not drift.
         assert!((ledger.rotational / energy - 1.0).abs() < 1e-5, "{ledger:?} {energy}");
-        assert!(apart(body.center, center) < 1e-15, "{body:?}");
+        assert!(distance(body.center, center) < 1e-15, "{body:?}");
     }
     let turns = vector(simulation.bodies()[0].angular_velocity).minus(&vector([3.0, -2.0, 4.0]));
     assert!(turns.length() > 0.1, "a box of three edges does not spin steadily: {turns:?}");

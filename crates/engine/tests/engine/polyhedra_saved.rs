@@ -3,6 +3,7 @@
 use crate::corners::{about, floor};
 use crate::devices::on_threads;
 use crate::polyhedra::swarm;
+use crate::vectors::distance;
 use seixo_engine::state::State;
 use seixo_engine::world::{Grains, SavedGrains, Scheme, Settings, Vec3, WallShape, World};
 use seixo_engine::{Partner, Simulation, plan_time_step};
@@ -53,10 +54,6 @@ fn saved_by(simulation: &mut Simulation) -> SavedGrains {
 /// A vector after a quarter turn about x.
 fn turned([x, y, z]: Vec3) -> Vec3 {
     [x, -z, y]
-}
-
-fn apart(a: Vec3, b: Vec3) -> f64 {
-    (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>().sqrt()
 }
 
 #[test]
@@ -115,9 +112,9 @@ fn a_rotated_swarm_behaves_the_same() {
             ("velocity", [one.velocity[k], other.velocity[k]]),
             ("angular velocity", [one.angular_velocity[k], other.angular_velocity[k]]),
         ] {
-            let off = apart(turned(a), b);
+            let off = distance(turned(a), b);
             assert!(
-                off < 1e-8 * (1.0 + apart(a, [0.0; 3])),
+                off < 1e-8 * (1.0 + distance(a, [0.0; 3])),
                 "{what} of grain {}: {a:?} {b:?}",
                 one.id[k]
             );

@@ -3,6 +3,7 @@
 use crate::clumps::{Fill as _, Shape, floor, heap, rod, world};
 use crate::devices::on_threads;
 use crate::resumed::assert_same_when_resumed;
+use crate::vectors::vector;
 use seixo_engine::state::Ledger;
 use seixo_engine::world::Scheme;
 use seixo_engine::world::{LeavingPolicy, Load, Servo, ServoTarget, Settings, SurfaceMotion, Vec3, Vibration, WallMotion, World};
@@ -42,10 +43,6 @@ fn beside_held(shape: &Shape, motion: WallMotion, position: Vec3, velocity: Vec3
     });
     world.grains.bodies[0].motion = Some(motion);
     world
-}
-
-fn vector(v: Vec3) -> Vector3<f64> {
-    Vector3 { x: v[0], y: v[1], z: v[2] }
 }
 
 fn apart(a: Vec3, b: &Vector3<f64>) -> f64 {

@@ -1,8 +1,8 @@
 //! Rigid bodies of grains: tests against physics.
 
-use crate::clumps;
 use crate::clumps::{Fill as _, Shape, domain, heap, rod, world};
 use crate::devices::{on_threads, started};
+use crate::floors::floor;
 use crate::vectors::{distance, dot};
 use seixo_engine::Simulation;
 use seixo_engine::world::{LeavingPolicy, Settings, Vec3, World};
@@ -70,7 +70,7 @@ fn one_sphere_as_a_body_is_a_grain() {
     let falling = |as_body: bool| {
         let mut world = world(TangentialLaw::Mindlin);
         world.gravity = [0.3, 0.0, -9.81];
-        world.walls.push(clumps::floor());
+        world.walls.push(floor());
         let shape = one_sphere(1e-3);
         let (at, velocity, spin) = ([0.0, 0.0, 1.2e-3], [0.2, 0.0, -0.5], [30.0, -20.0, 10.0]);
         world.grains.clear_and(|grains| {
@@ -149,7 +149,7 @@ fn a_dumbbell_that_hits_a_plane_off_center_gets_the_impulse_of_rigid_bodies() {
     let mut world = world(TangentialLaw::None);
     world.interactions[0].as_mut().expect("one").restitution = 1.0;
     world.materials[0].youngs_modulus = 1e9;
-    world.walls.push(clumps::floor());
+    world.walls.push(floor());
     let (radius, half) = (1e-3, 1.5e-3);
     let shape = dumbbell(radius, half);
     // Inclined by 30° to the horizontal in the plane of x and z; the axis of the body is x.
@@ -185,7 +185,7 @@ fn a_rod_that_falls_flat_rises_flat_and_a_leaning_one_tumbles() {
         let mut world = world(TangentialLaw::None);
         let pair = world.interactions[0].as_mut().expect("one");
         (pair.normal, pair.stiffness, pair.restitution) = (NormalLaw::Linear, Some(1e4), 0.8);
-        world.walls.push(clumps::floor());
+        world.walls.push(floor());
         let turn = [(0.5 * lean).cos(), 0.0, (0.5 * lean).sin(), 0.0];
         let height = 1e-3 + 2e-3 * lean.sin() + 1e-6;
         world
@@ -219,7 +219,7 @@ fn a_rod_that_falls_flat_rises_flat_and_a_leaning_one_tumbles() {
 fn a_body_rests_on_a_plane_without_drift() {
     let mut world = world(TangentialLaw::Mindlin);
     world.gravity = [0.5, 0.2, -9.81];
-    world.walls.push(clumps::floor());
+    world.walls.push(floor());
     world.grains.clear_and(|grains| {
         Shape::tetrahedron(1e-3).put(grains, [0.0, 0.0, 1.70e-3], [1.0, 0.0, 0.0, 0.0], [0.0; 3], [0.0; 3]);
     });

@@ -1,7 +1,8 @@
 //! The broad phase of rigid bodies: possible contacts of bodies, the spheres searched, and results that do not depend on it.
 
-use crate::clumps::{Fill as _, Shape, domain, floor, heap, rod, world};
+use crate::clumps::{Fill as _, Shape, domain, heap, rod, world};
 use crate::devices::on_threads;
+use crate::floors::floor;
 use crate::pools;
 use crate::pools::{G, fluids, tank, water};
 use crate::resumed::assert_same_when_resumed;

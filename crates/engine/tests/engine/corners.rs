@@ -1,7 +1,7 @@
 //! Polyhedral grains for tests.
 
 use seixo_engine::Simulation;
-use seixo_engine::world::{Interaction, PolyhedralGrain, PolyhedralShape, Vec3, Wall, WallMotion, WallShape, World};
+use seixo_engine::world::{Interaction, PolyhedralGrain, PolyhedralShape, Vec3, World};
 use std::f64::consts::PI;
 
 pub const DENSITY: f64 = 2000.0;
@@ -122,20 +122,6 @@ pub fn turned(world: &mut World, shape: u32, radius: f64, center: Vec3, orientat
     };
     world.grains.push_polyhedron(&grain);
     grain
-}
-
-/// The plane z = 0, on whose upper side grains are.
-pub fn floor() -> Wall {
-    Wall {
-        name: "floor".into(),
-        material: 0,
-        shape: WallShape::Plane {
-            point: [0.0; 3],
-            normal: [0.0, 0.0, 1.0],
-        },
-        motion: WallMotion::default(),
-        specific_wear_rate: 0.0,
-    }
 }
 
 /// The rotation about an axis of unit length by an angle \[rad\].

@@ -7,7 +7,7 @@ use crate::beds;
 use crate::clumps::{heap, world};
 use crate::devices::{on_gpu, on_threads};
 use crate::domains::started;
-use seixo_engine::state::State;
+use crate::resumed::assert_same;
 use seixo_engine::world::{Grains, Precision, Settings, World};
 use seixo_engine::{Simulation, SurroundingsChange, WorldError};
 use seixo_laws::bond::BondLaw;
@@ -209,13 +209,6 @@ fn play(simulation: &mut Simulation, end: u64) {
         done.unwrap_or_else(|refusal| panic!("{refusal}"));
     }
     simulation.advance(end - simulation.steps()).unwrap();
-}
-
-fn assert_same(a: &State, b: &State, what: &str) {
-    for ((name, left), (_, right)) in a.sections.iter().zip(&b.sections) {
-        assert!(left == right, "{what}: section {name} differs");
-    }
-    assert_eq!(a.sections.len(), b.sections.len());
 }
 
 #[test]

@@ -3,7 +3,8 @@
 
 use crate::beds;
 use crate::devices::{on_gpu, on_threads};
-use seixo_engine::state::{GrainScalar, State};
+use crate::resumed::assert_same;
+use seixo_engine::state::GrainScalar;
 use seixo_engine::world::{
     DeviceChoice, Domain, ExpectedGrains, Grains, LeavingPolicy, Precision, Settings, Wall, WallMotion, WallShape, World,
 };
@@ -112,13 +113,6 @@ fn played(world: &World, settings: Settings) -> Simulation {
     play(&mut simulation, END);
     simulation.observe().unwrap();
     simulation
-}
-
-fn assert_same(a: &State, b: &State, what: &str) {
-    for ((name, left), (_, right)) in a.sections.iter().zip(&b.sections) {
-        assert!(left == right, "{what}: section {name} differs");
-    }
-    assert_eq!(a.sections.len(), b.sections.len());
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::couette::{GAP, cavity, couette};
 use crate::devices::{on_threads, started};
 use crate::driven::{PADDLE, drum, paddled, pressed, round_and_round};
-use crate::pools;
+use crate::floors::floor;
 use crate::pools::{G, domain, drop_in, fluids, sites, tank, water, wet};
 use seixo_engine::state::Column;
 use seixo_engine::world::{Fluids, Settings, WallMotion, WallShape, World};
@@ -197,7 +197,7 @@ fn behind_a_gate() -> World {
     let mut world = column();
     world.walls.push(seixo_engine::world::Wall {
         name: "gate".to_owned(),
-        ..pools::floor()
+        ..floor()
     });
     let fluids = world.fluids.as_mut().unwrap();
     for x in sites([16, 0, 0], [19, 1, 24], fluids.spacing, true) {
@@ -208,7 +208,7 @@ fn behind_a_gate() -> World {
     world
 }
 
-fn front(simulation: &Simulation) -> f64 {
+pub fn front(simulation: &Simulation) -> f64 {
     let fluid = simulation.fluid().unwrap();
     fluid.position.iter().fold(0.0, |most: f64, x| most.max(x[0]))
 }

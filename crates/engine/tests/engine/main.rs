@@ -19,6 +19,7 @@ mod driven;
 mod drops;
 #[cfg(feature = "long-tests")]
 mod floods;
+mod floors;
 mod gases;
 mod ledgers;
 mod meshes;

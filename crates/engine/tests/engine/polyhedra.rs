@@ -1,7 +1,8 @@
 //! Polyhedral grains: tests against physics.
 
-use crate::corners::{about, block, capsule, floor, prism, put, through_a_collision, turned, world};
+use crate::corners::{about, block, capsule, prism, put, through_a_collision, turned, world};
 use crate::devices::{on_threads, started};
+use crate::floors::floor;
 use crate::vectors::{distance, length};
 use seixo_engine::state::GrainSnapshot;
 use seixo_engine::world::{DeviceChoice, Frustum, Interaction, PolyhedralShape, Settings, Wall, WallShape, World};

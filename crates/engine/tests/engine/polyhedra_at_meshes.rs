@@ -1,7 +1,8 @@
 //! Polyhedral grains at walls from meshes.
 
-use crate::corners::{about, floor, put, turned, world};
+use crate::corners::{about, put, turned, world};
 use crate::devices::on_threads;
+use crate::floors::floor;
 use crate::polyhedra::{OF_UNIT_CUBE, cube, rough};
 use crate::vectors::distance;
 use seixo_engine::state::{GrainSnapshot, Ledger};
@@ -20,7 +21,7 @@ pub fn mesh(triangles: Vec<Triangle>) -> Wall {
     }
 }
 
-fn with_step(world: World, time_step: f64) -> Simulation {
+pub fn with_step(world: World, time_step: f64) -> Simulation {
     let settings = Settings {
         time_step: Some(time_step),
         ..on_threads(1)

@@ -1,7 +1,8 @@
 //! Polyhedral grains at walls on a GPU, against the CPU (software Vulkan suffices; without any adapter these tests fail).
 
-use crate::corners::{floor, prism, put, world};
+use crate::corners::{prism, put, world};
 use crate::devices::{after, apart, assert_same_ledger, on_cpu, on_gpu};
+use crate::floors::floor;
 use crate::polyhedra::rough;
 use crate::polyhedra_on_a_gpu::{on_a_plane, with_step};
 use crate::vectors::length;

@@ -1,7 +1,8 @@
 //! Polyhedral grains that come while a simulation runs.
 
-use crate::corners::{floor, put, world};
+use crate::corners::{put, world};
 use crate::devices::on_threads;
+use crate::floors::floor;
 use crate::polyhedra::{OF_UNIT_CUBE, cube, rough};
 use seixo_engine::Simulation;
 use seixo_engine::world::{ExpectedGrains, Frustum, Grains, Settings, Wall, WallShape, World};

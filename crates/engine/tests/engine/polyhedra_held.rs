@@ -1,7 +1,8 @@
 //! Polyhedral grains with prescribed motion: from the start, and from a change on.
 
-use crate::corners::{about, block, floor, put, through_a_collision, turned, world};
+use crate::corners::{about, block, put, through_a_collision, turned, world};
 use crate::devices::{on_threads, started};
+use crate::floors::floor;
 use crate::polyhedra::{OF_UNIT_CUBE, cube, rough, swarm};
 use crate::resumed::assert_same_when_resumed_after;
 use crate::switched::hold;

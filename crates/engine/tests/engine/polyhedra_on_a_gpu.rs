@@ -2,8 +2,9 @@
 
 use crate::alike::assert_same;
 use crate::bonded_faces::{APART, bar, glue};
-use crate::corners::{about, floor, prism, put, turned, world};
+use crate::corners::{about, prism, put, turned, world};
 use crate::devices::{after, apart, assert_same_ledger, on_cpu, on_gpu};
+use crate::floors::floor;
 use crate::polyhedra::{OF_UNIT_CUBE, cube, rough, swarm};
 use crate::polyhedra_at_meshes::{mesh, plate, rectangle};
 use crate::vectors::distance;

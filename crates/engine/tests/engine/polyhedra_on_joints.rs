@@ -4,6 +4,7 @@ use crate::corners::{UPRIGHT, about, block, capsule, put, through_a_collision, t
 use crate::devices::{on_threads, started};
 use crate::joints::gauss_mean;
 use crate::polyhedra::rough;
+use crate::polyhedra_at_meshes::with_step;
 use crate::resumed::assert_same_when_resumed;
 use crate::vectors::{distance, vector};
 use seixo_engine::Simulation;
@@ -16,14 +17,6 @@ const G: f64 = 9.81;
 /// Puts the first grain on a joint.
 fn tie(world: &mut World, joint: Joint) {
     world.grains.put_on_joint(0, &world.shapes[0], joint);
-}
-
-fn stepped(world: World, time_step: f64) -> Simulation {
-    let settings = Settings {
-        time_step: Some(time_step),
-        ..on_threads(1)
-    };
-    Simulation::new(world, settings).expect("the world is sound")
 }
 
 /// A world with gravity and a box of three different edges, with its center and orientation.
@@ -54,7 +47,7 @@ fn a_box_on_a_hinge_swings_with_the_period_of_a_compound_pendulum() {
         // T₀ = 2π √(I/(m g d)) for small amplitudes, and T = T₀/M(1, cos ½θ₀) with Gauss's mean M.
         let small = 2.0 * PI * ((own + mass * arm * arm) / (mass * G * arm)).sqrt();
         let period = small / gauss_mean(1.0, (0.5 * angle).cos());
-        let mut simulation = stepped(world, dt);
+        let mut simulation = with_step(world, dt);
         let (mut passed, mut before) = (Vec::new(), arm * angle.sin());
         while passed.len() < 2 {
             simulation.step().expect("a sound step");
@@ -92,7 +85,7 @@ fn a_box_on_an_axle_spins_freely() {
             axis: [1.0, 2.0, 2.0],
         },
     );
-    let mut simulation = stepped(world, 2e-4);
+    let mut simulation = with_step(world, 2e-4);
     let (start, energy) = (simulation.bodies()[0], simulation.ledger().rotational);
     let about_axle = |simulation: &Simulation| vector(simulation.bodies()[0].angular_momentum).dot(&axis);
     let before = about_axle(&simulation);
@@ -127,7 +120,7 @@ fn a_box_on_a_ball_joint_at_its_center_keeps_its_angular_momentum() {
     let mut world = hung_box(center, about([0.6, 0.0, 0.8], 1.1));
     world.grains.angular_velocity[0] = [3.0, -2.0, 4.0];
     tie(&mut world, Joint::Ball { through: center });
-    let mut simulation = stepped(world, 2e-4);
+    let mut simulation = with_step(world, 2e-4);
     let (before, energy) = (vector(simulation.bodies()[0].angular_momentum), simulation.ledger().rotational);
     for _ in 0..20 {
         simulation.advance(200).expect("sound steps");

@@ -1,13 +1,14 @@
 //! Worlds that start with the polyhedral grains that another simulation saved.
 
-use crate::corners::{about, floor};
+use crate::corners::about;
 use crate::devices::on_threads;
+use crate::floors::floor;
 use crate::polyhedra::swarm;
+use crate::saved::with;
 use crate::vectors::distance;
 use seixo_engine::state::State;
 use seixo_engine::world::{Grains, SavedGrains, Scheme, Settings, Vec3, WallShape, World};
 use seixo_engine::{Partner, Simulation, plan_time_step};
-use std::sync::Arc;
 
 /// Steps of the first run, after which many grains touch.
 const STEPS: u64 = 3000;
@@ -29,15 +30,6 @@ fn falling() -> (World, Settings) {
         ..on_threads(1)
     };
     (world, settings)
-}
-
-/// The world with these grains in place of its own.
-fn with(world: &World, saved: SavedGrains) -> World {
-    World {
-        grains: saved.grains.clone(),
-        saved: Some(Arc::new(saved)),
-        ..world.clone()
-    }
 }
 
 fn after(world: World, settings: &Settings, steps: u64) -> Simulation {

@@ -1,8 +1,9 @@
 //! Clumps that move freely beside polyhedral grains.
 
 use crate::clumps::{Shape, rod};
-use crate::corners::{UPRIGHT, about, floor, put, through_a_collision, world};
+use crate::corners::{UPRIGHT, about, put, through_a_collision, world};
 use crate::devices::{on_threads, started};
+use crate::floors::floor;
 use crate::polyhedra::{OF_UNIT_CUBE, cube, rough};
 use crate::resumed::assert_same_when_resumed;
 use crate::vectors::{distance, length};

@@ -1,8 +1,10 @@
 //! Heat of polyhedral grains: through all contacts of a pair, and from walls.
 
 use crate::beds::noise;
-use crate::corners::{DENSITY, floor, put, world};
+use crate::corners::{DENSITY, put, world};
 use crate::devices::on_threads;
+use crate::floors::floor;
+use crate::heat::temperatures;
 use crate::polyhedra::{OF_UNIT_CUBE, cube, swarm};
 use crate::resumed::assert_same_when_resumed;
 use seixo_engine::Simulation;
@@ -40,10 +42,6 @@ fn paced(time_step: f64) -> Settings {
         time_step: Some(time_step),
         ..on_threads(1)
     }
-}
-
-pub fn temperatures(simulation: &Simulation) -> Vec<f64> {
-    simulation.snapshot().scalars[GrainScalar::Temperature].clone()
 }
 
 #[test]

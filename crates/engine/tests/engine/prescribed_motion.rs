@@ -1,7 +1,8 @@
 //! Bodies in prescribed motion, and grains under loads: tests against physics.
 
-use crate::clumps::{Fill as _, Shape, floor, heap, rod, world};
+use crate::clumps::{Fill as _, Shape, heap, rod, world};
 use crate::devices::on_threads;
+use crate::floors::floor;
 use crate::resumed::assert_same_when_resumed;
 use crate::vectors::vector;
 use seixo_engine::state::Ledger;

@@ -2,6 +2,7 @@
 
 use crate::beds;
 use crate::devices::on_threads;
+use crate::resumed::assert_same;
 use seixo_engine::Simulation;
 use seixo_engine::state::State;
 use seixo_engine::world::{Domain, LeavingPolicy, Search, Settings, World};
@@ -17,13 +18,6 @@ fn after(world: &World, threads: usize, steps: u64) -> State {
         simulation.contacts()
     );
     simulation.save().unwrap()
-}
-
-fn assert_same(a: &State, b: &State, what: &str) {
-    for ((name, left), (_, right)) in a.sections.iter().zip(&b.sections) {
-        assert!(left == right, "{what}: section {name} differs");
-    }
-    assert_eq!(a.sections.len(), b.sections.len());
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn saved_by(simulation: &mut Simulation) -> SavedGrains {
 }
 
 /// The world with these grains in place of its own.
-fn with(world: &World, saved: SavedGrains) -> World {
+pub fn with(world: &World, saved: SavedGrains) -> World {
     World {
         grains: saved.grains.clone(),
         saved: Some(Arc::new(saved)),

@@ -3,14 +3,15 @@
 use crate::crew::Crew;
 use crate::split::{Split, Strided};
 use std::mem::MaybeUninit;
+use std::panic::resume_unwind;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, PoisonError, TryLockError};
 
-/// A pool of threads on the cores of this machine.
+/// Threads on the cores of this machine.
 pub struct Cpu {
-    pool: rayon::ThreadPool,
-    /// All threads but one. Those of the pool do not stay awake between passes.
+    threads: usize,
+    /// All threads but one, which is that of the caller.
     crew: Crew,
     /// Number of threads that wait in [`Cpu::both`].
     waiting: AtomicUsize,
@@ -40,60 +41,56 @@ impl std::error::Error for CpuError {}
 /// Most threads per core, and most on any machine. Further threads would wait for the others instead of working.
 const MAX_PER_CORE: usize = 8;
 const MAX_ANYWHERE: usize = 64;
+/// Environment variable with the number of threads where none is given. Threads that draw pictures have the same one, so it limits both.
+const THREADS: &str = "RAYON_NUM_THREADS";
 /// Items that a thread computes at once; fewer are not worth a second thread.
 const BLOCK: usize = 1 << 14;
 
 impl Cpu {
-    /// Most threads that a pool may have on this machine.
+    /// Most threads that are of any use on this machine.
     pub fn most_threads() -> usize {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        MAX_ANYWHERE.max(MAX_PER_CORE * cores)
+        MAX_ANYWHERE.max(MAX_PER_CORE * cores())
     }
 
-    /// A pool of this many threads; 0 = one per core.
+    /// Starts this many threads, of which the caller is one; 0 = as many as the environment variable `RAYON_NUM_THREADS` says, or one per core.
     ///
     /// # Errors
     /// If they are more than [`Cpu::most_threads`], or the system refuses the threads.
     pub fn new(threads: usize) -> Result<Cpu, CpuError> {
+        let threads = if threads > 0 { threads } else { usual_threads() };
         let refused = |cause: String| CpuError { threads, cause };
         let most = Cpu::most_threads();
         if threads > most {
             return Err(refused(format!("at most {most} are of any use on this machine")));
         }
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .thread_name(|k| format!("seixo-{k}"))
-            .build()
-            .map_err(|error| refused(error.to_string()))?;
-        let crew = Crew::new(pool.current_num_threads() - 1).map_err(|error| refused(error.to_string()))?;
+        let crew = Crew::new(threads - 1).map_err(|error| refused(error.to_string()))?;
         let waiting = AtomicUsize::new(0);
-        Ok(Cpu { pool, crew, waiting })
+        Ok(Cpu { threads, crew, waiting })
     }
 
     /// Number of threads.
     pub fn threads(&self) -> usize {
-        self.pool.current_num_threads()
+        self.threads
     }
 
-    /// Runs `body` on a thread of the pool. Calls of [`Cpu::both`] inside it start without switching threads.
-    pub fn enter<T: Send>(&self, body: impl FnOnce() -> T + Send) -> T {
-        if self.threads() == 1 { body() } else { self.pool.install(body) }
-    }
-
-    /// Runs `waits` on one thread and `works` on the others. Runs of `works` that begin after `waits` has returned have all threads. `waits` should mostly
-    /// wait for something else. With a single thread, runs `works` first, then `waits`.
-    pub fn both<A: Send, B: Send>(&self, waits: impl FnOnce() -> A + Send, works: impl FnOnce() -> B + Send) -> (A, B) {
-        if self.threads() == 1 {
+    /// Runs `waits` on this thread and, meanwhile, `works` on all others. Runs of `works` that begin after `waits` has returned have all threads. `waits`
+    /// should mostly wait for something else. With a single thread, runs `works` first, then `waits`.
+    ///
+    /// # Panics
+    /// If one of them panics, or the system refuses another thread: each call starts one, which begins the runs of `works`.
+    pub fn both<A, B: Send>(&self, waits: impl FnOnce() -> A, works: impl FnOnce() -> B + Send) -> (A, B) {
+        if self.threads == 1 {
             let done = works();
             return (waits(), done);
         }
         self.waiting.fetch_add(1, Relaxed);
         let counted = Waiting(&self.waiting);
-        let waits = move || {
-            let _counted = counted;
-            waits()
-        };
-        self.enter(|| rayon::join(waits, works))
+        std::thread::scope(|scope| {
+            let works = scope.spawn(works);
+            let waited = waits();
+            drop(counted);
+            (waited, works.join().unwrap_or_else(|panic| resume_unwind(panic)))
+        })
     }
 
     /// Runs `body(part, data of that part)` for every part in parallel, on this thread and others. A part must not depend on the others, so the result
@@ -101,7 +98,7 @@ impl Cpu {
     /// a lock on macOS.
     pub fn run<D: Split>(&self, parts: usize, data: D, body: impl Fn(usize, D) + Sync) {
         let all = Span { first: 0, parts, data };
-        let threads = self.threads().saturating_sub(self.waiting.load(Relaxed));
+        let threads = self.threads.saturating_sub(self.waiting.load(Relaxed));
         if threads < 2 || parts < 2 {
             return all.in_turn(&body);
         }
@@ -120,7 +117,7 @@ impl Cpu {
         reason = "the safe way to a vector of this length writes all of it on one thread first"
     )]
     pub fn collect<T: Copy + Send>(&self, n: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
-        if n <= BLOCK || self.threads() == 1 {
+        if n <= BLOCK || self.threads == 1 {
             return (0..n).map(of).collect();
         }
         let mut items: Vec<T> = Vec::with_capacity(n);
@@ -138,6 +135,16 @@ impl Cpu {
         unsafe { items.set_len(n) };
         items
     }
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Number of threads where none is given.
+fn usual_threads() -> usize {
+    let given = std::env::var(THREADS).ok().and_then(|text| text.parse::<usize>().ok());
+    given.filter(|&threads| threads > 0).unwrap_or_else(cores)
 }
 
 /// A thread that waits in [`Cpu::both`], until this is dropped.
@@ -211,7 +218,7 @@ fn claim<D: Split>(rest: &Mutex<Option<Span<D>>>, threads: usize, is_caller: boo
 mod tests {
     use super::*;
     use crate::split::Ranges;
-    use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+    use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::Arc;
     use std::sync::mpsc::channel;
     use std::time::Duration;

@@ -31,7 +31,6 @@ const CRATES: &[Crate] = &[
         folder: "device",
         ours: &["transport"],
         outside: Some(&[
-            "rayon",
             "cubecl",
             "cubecl-environment",
             "cubecl-runtime",

@@ -107,8 +107,7 @@ impl Subdomain {
         let advanced = if self.local.is_on_gpu() {
             advance_on_gpu(&mut QueuedDomainStep::of(self), steps)
         } else {
-            let device = self.local.populations.context.device.clone();
-            device.enter(|| (0..steps).try_for_each(|_| self.step()))
+            (0..steps).try_for_each(|_| self.step())
         };
         self.local.populations.note("steps", began);
         advanced

@@ -27,11 +27,6 @@ impl LocalDomain {
     /// there. While the GPU computes these, the CPU computes the contact forces. So a step ends with the motion of grains; the forces at their new
     /// positions are computed in the next step, or at an observation.
     pub(crate) fn advance_heterogeneous(&mut self, steps: u64) -> Result<(), StepError> {
-        let device = self.populations.context.device.clone();
-        device.enter(|| self.overlap(steps))
-    }
-
-    fn overlap(&mut self, steps: u64) -> Result<(), StepError> {
         let end = self.populations.context.steps + steps;
         self.backend.is_current = false;
         if self.populations.solver_of_fluids() == Solver::Incompressible {
@@ -59,8 +54,7 @@ impl LocalDomain {
         if !self.populations.grains.forces_pending {
             return Ok(());
         }
-        let device = self.populations.context.device.clone();
-        device.enter(|| self.populations.compute_pending_grain_forces())?;
+        self.populations.compute_pending_grain_forces()?;
         let load = std::mem::take(&mut self.populations.bodies.load);
         self.apply_loads_of_fluids(load)
     }

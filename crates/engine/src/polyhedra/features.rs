@@ -51,11 +51,12 @@ impl KeptFeatures {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use seixo_laws::{Quaternion, Vector3};
 
-    fn frame(x: f64) -> Frame<f64> {
+    /// A frame that is not rotated, with its center at this x.
+    pub fn frame(x: f64) -> Frame<f64> {
         Frame {
             orientation: Quaternion {
                 w: 1.0,

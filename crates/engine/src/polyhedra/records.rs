@@ -237,19 +237,7 @@ impl<L: Copy + Send> PairRecords<L> {
 mod tests {
     use super::*;
     use crate::measure::half_of;
-    use seixo_laws::{Quaternion, Vector3};
-
-    fn frame(x: f64) -> Frame<f64> {
-        Frame {
-            orientation: Quaternion {
-                w: 1.0,
-                x: 0.0,
-                y: 0.0,
-                z: 0.0,
-            },
-            center: Vector3 { x, y: 0.0, z: 0.0 },
-        }
-    }
+    use crate::polyhedra::features::tests::frame;
 
     #[test]
     fn pairs_keep_what_they_have_by_ids() {

@@ -257,8 +257,7 @@ impl Simulation {
             self.whole.populations.pass_time(steps);
             return Ok(());
         }
-        let device = self.whole.populations.context.device.clone();
-        device.enter(|| (0..steps).try_for_each(|_| self.step()))
+        (0..steps).try_for_each(|_| self.step())
     }
 }
 

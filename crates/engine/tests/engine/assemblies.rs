@@ -2,6 +2,7 @@
 //! adapter these tests fail).
 
 use crate::beds;
+use crate::devices::after;
 use seixo_device::gpu::Gpu;
 use seixo_engine::state::State;
 use seixo_engine::world::{DeviceChoice, Domain, ForceAssembly, Interaction, LeavingPolicy, Precision, Settings, World};
@@ -17,13 +18,6 @@ fn on_gpu(assembly: ForceAssembly) -> Settings {
         assembly,
         ..Settings::default()
     }
-}
-
-fn after(world: &World, settings: Settings, steps: u64) -> Simulation {
-    let mut simulation = Simulation::new(world.clone(), settings).unwrap();
-    simulation.advance(steps).unwrap();
-    simulation.observe().unwrap();
-    simulation
 }
 
 fn going_on(world: &World, settings: Settings, state: &State, steps: u64) -> Simulation {

@@ -1,7 +1,9 @@
 //! Rigid bodies of grains: tests against physics.
 
-use crate::clumps;
 use crate::clumps::{Fill as _, Shape, domain, heap, rod, world};
+use crate::devices::{on_threads, started};
+use crate::floors::floor;
+use crate::vectors::{distance, dot};
 use seixo_engine::Simulation;
 use seixo_engine::world::{LeavingPolicy, Settings, Vec3, World};
 use seixo_laws::contact::{NormalLaw, TangentialLaw};
@@ -13,26 +15,6 @@ fn one_sphere(radius: f64) -> Shape {
 /// Two spheres along x, `half` from the middle.
 fn dumbbell(radius: f64, half: f64) -> Shape {
     Shape::of(vec![([half, 0.0, 0.0], radius), ([-half, 0.0, 0.0], radius)])
-}
-
-fn dot(a: Vec3, b: Vec3) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
-}
-
-fn apart(a: Vec3, b: Vec3) -> f64 {
-    let d = [0, 1, 2].map(|k| a[k] - b[k]);
-    dot(d, d).sqrt()
-}
-
-fn on(threads: usize) -> Settings {
-    Settings {
-        threads,
-        ..Settings::default()
-    }
-}
-
-fn started(world: World) -> Simulation {
-    Simulation::new(world, on(1)).expect("the world is sound")
 }
 
 /// Advances until all contacts have ended.
@@ -59,7 +41,7 @@ fn top(dt: f64, end: f64) -> (Vec3, f64, f64) {
         .clear_and(|grains| shape.put(grains, [0.0; 3], [1.0, 0.0, 0.0, 0.0], [0.0; 3], [0.01, 1.0, 0.0]));
     let settings = Settings {
         time_step: Some(dt),
-        ..on(1)
+        ..on_threads(1)
     };
     let mut simulation = Simulation::new(world, settings).expect("the world is sound");
     simulation.advance((end / dt).round() as u64).expect("sound steps");
@@ -71,7 +53,7 @@ fn top(dt: f64, end: f64) -> (Vec3, f64, f64) {
 #[test]
 fn a_free_top_is_followed_to_second_order() {
     let [coarse, middle, fine] = [4e-4, 2e-4, 1e-4].map(|dt| top(dt, 12.0).0);
-    let ratio = apart(coarse, middle) / apart(middle, fine);
+    let ratio = distance(coarse, middle) / distance(middle, fine);
     assert!((ratio - 4.0).abs() < 0.2, "halving the step divides the error by {ratio}");
 }
 
@@ -88,7 +70,7 @@ fn one_sphere_as_a_body_is_a_grain() {
     let falling = |as_body: bool| {
         let mut world = world(TangentialLaw::Mindlin);
         world.gravity = [0.3, 0.0, -9.81];
-        world.walls.push(clumps::floor());
+        world.walls.push(floor());
         let shape = one_sphere(1e-3);
         let (at, velocity, spin) = ([0.0, 0.0, 1.2e-3], [0.2, 0.0, -0.5], [30.0, -20.0, 10.0]);
         world.grains.clear_and(|grains| {
@@ -105,16 +87,16 @@ fn one_sphere_as_a_body_is_a_grain() {
     let ((grain, ledger, momentum), (body, of_body, its_momentum)) = (falling(false), falling(true));
     // Rounding of some hundred thousand steps, which contacts amplify.
     assert!(
-        apart(grain.position[0], body.position[0]) < 1e-11,
+        distance(grain.position[0], body.position[0]) < 1e-11,
         "{:?} {:?}",
         grain.position,
         body.position
     );
-    assert!(apart(grain.velocity[0], body.velocity[0]) < 1e-9);
-    assert!(apart(grain.angular_velocity[0], body.angular_velocity[0]) < 1e-6);
+    assert!(distance(grain.velocity[0], body.velocity[0]) < 1e-9);
+    assert!(distance(grain.angular_velocity[0], body.angular_velocity[0]) < 1e-6);
     assert!((ledger.kinetic - of_body.kinetic).abs() < 1e-8 * ledger.initial.abs());
     assert!((ledger.rotational - of_body.rotational).abs() < 1e-8 * ledger.initial.abs());
-    assert!(apart(momentum.angular, its_momentum.angular) < 1e-13);
+    assert!(distance(momentum.angular, its_momentum.angular) < 1e-13);
     assert_eq!(grain.mass.len(), 1);
     assert!((grain.mass[0] / body.mass[0] - 1.0).abs() < 1e-12);
 }
@@ -136,7 +118,7 @@ fn two_bodies_collide_and_lose_nothing() {
     });
     let fine = Settings {
         time_step: Some(0.25 * started(world.clone()).time_step().value),
-        ..on(1)
+        ..on_threads(1)
     };
     let mut simulation = Simulation::new(world, fine).expect("the world is sound");
     let (before, energy) = (simulation.momentum(), simulation.ledger());
@@ -147,12 +129,12 @@ fn two_bodies_collide_and_lose_nothing() {
         .bodies()
         .iter()
         .zip(&spins)
-        .any(|(body, spin)| apart(body.angular_velocity, *spin) > 1.0);
+        .any(|(body, spin)| distance(body.angular_velocity, *spin) > 1.0);
     assert!(changed, "the blow is off center");
     let scale = simulation.bodies()[0].mass * 0.4;
-    assert!(apart(before.linear, after.linear) < 1e-12 * scale);
+    assert!(distance(before.linear, after.linear) < 1e-12 * scale);
     assert!(
-        apart(before.angular, after.angular) < 1e-12 * scale * 3e-3,
+        distance(before.angular, after.angular) < 1e-12 * scale * 3e-3,
         "{:?} {:?}",
         before.angular,
         after.angular
@@ -167,7 +149,7 @@ fn a_dumbbell_that_hits_a_plane_off_center_gets_the_impulse_of_rigid_bodies() {
     let mut world = world(TangentialLaw::None);
     world.interactions[0].as_mut().expect("one").restitution = 1.0;
     world.materials[0].youngs_modulus = 1e9;
-    world.walls.push(clumps::floor());
+    world.walls.push(floor());
     let (radius, half) = (1e-3, 1.5e-3);
     let shape = dumbbell(radius, half);
     // Inclined by 30° to the horizontal in the plane of x and z; the axis of the body is x.
@@ -203,7 +185,7 @@ fn a_rod_that_falls_flat_rises_flat_and_a_leaning_one_tumbles() {
         let mut world = world(TangentialLaw::None);
         let pair = world.interactions[0].as_mut().expect("one");
         (pair.normal, pair.stiffness, pair.restitution) = (NormalLaw::Linear, Some(1e4), 0.8);
-        world.walls.push(clumps::floor());
+        world.walls.push(floor());
         let turn = [(0.5 * lean).cos(), 0.0, (0.5 * lean).sin(), 0.0];
         let height = 1e-3 + 2e-3 * lean.sin() + 1e-6;
         world
@@ -237,7 +219,7 @@ fn a_rod_that_falls_flat_rises_flat_and_a_leaning_one_tumbles() {
 fn a_body_rests_on_a_plane_without_drift() {
     let mut world = world(TangentialLaw::Mindlin);
     world.gravity = [0.5, 0.2, -9.81];
-    world.walls.push(clumps::floor());
+    world.walls.push(floor());
     world.grains.clear_and(|grains| {
         Shape::tetrahedron(1e-3).put(grains, [0.0, 0.0, 1.70e-3], [1.0, 0.0, 0.0, 0.0], [0.0; 3], [0.0; 3]);
     });
@@ -249,9 +231,9 @@ fn a_body_rests_on_a_plane_without_drift() {
     let after = simulation.bodies()[0];
     assert_eq!(simulation.contacts(), 3);
     assert!(
-        apart(before.center, after.center) < 1e-12,
+        distance(before.center, after.center) < 1e-12,
         "crept by {:e} m",
-        apart(before.center, after.center)
+        distance(before.center, after.center)
     );
     let turned: f64 = before.orientation.iter().zip(after.orientation).map(|(a, b)| a * b).sum();
     assert!((turned.abs() - 1.0).abs() < 1e-15);
@@ -281,7 +263,7 @@ fn points_of_bodies_are_where_their_grains_are() {
     for (body, given) in bodies.iter().zip(&world.grains.bodies) {
         assert!(body.orientation != given.orientation, "it has turned");
         for (id, offset) in &given.carries {
-            let away = apart(body.place(*offset), grains.position[*id as usize]);
+            let away = distance(body.place(*offset), grains.position[*id as usize]);
             assert!(away < 1e-15, "{away:e}");
         }
     }
@@ -290,7 +272,7 @@ fn points_of_bodies_are_where_their_grains_are() {
 #[test]
 fn a_heap_is_the_same_on_any_number_of_threads() {
     let states = [1, 2, 3].map(|threads| {
-        let mut simulation = Simulation::new(heap(400, None), on(threads)).expect("the world is sound");
+        let mut simulation = Simulation::new(heap(400, None), on_threads(threads)).expect("the world is sound");
         simulation.advance(600).expect("sound steps");
         simulation.save().expect("a sound state")
     });
@@ -304,7 +286,7 @@ fn going_on_from_a_saved_heap_is_the_same_to_the_bit() {
         let mut straight = started(world.clone());
         straight.advance(1500).expect("sound steps");
         let state = straight.save().expect("a sound state");
-        let mut resumed = Simulation::restore(world, on(2), &state).expect("a state of this world");
+        let mut resumed = Simulation::restore(world, on_threads(2), &state).expect("a state of this world");
         assert!(resumed.save().expect("a sound state") == state, "what was read is what was written");
         straight.advance(1500).expect("sound steps");
         resumed.advance(1500).expect("sound steps");
@@ -337,7 +319,7 @@ fn bodies_cross_periodic_sides_as_if_there_were_none() {
     for (a, b) in middle.iter().zip(&across) {
         let shift = (b.center[0] - a.center[0] - 11e-3) / 2e-2;
         assert!((shift - shift.round()).abs() < 1e-9, "{shift}");
-        assert!(apart(a.velocity, b.velocity) < 1e-9 && apart(a.angular_velocity, b.angular_velocity) < 1e-6);
+        assert!(distance(a.velocity, b.velocity) < 1e-9 && distance(a.angular_velocity, b.angular_velocity) < 1e-6);
         assert!((0.0..2e-2).contains(&b.center[0]) || shift.abs() < 2.0);
     }
 }
@@ -378,7 +360,7 @@ fn impossible_bodies_are_refused() {
             .grains
             .clear_and(|grains| rod(3, 1e-3).put(grains, [5e-3; 3], [1.0, 0.0, 0.0, 0.0], [0.0; 3], [0.0; 3]));
         change(&mut world);
-        Simulation::new(world, on(1))
+        Simulation::new(world, on_threads(1))
             .err()
             .map_or("nothing".to_owned(), |refusal| refusal.to_string())
     };

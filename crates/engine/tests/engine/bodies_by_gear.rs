@@ -1,12 +1,13 @@
 //! Rigid bodies by Gear's method: tests against physics, and the same results in all placements of a CPU.
 
 use crate::blocks::{momentum, pushed};
-use crate::clumps;
 use crate::clumps::{Fill as _, Shape, heap, rod, world};
 use crate::decomposition_bodies::{assert_one_answer, change, void};
 use crate::domains::among;
+use crate::floors::floor;
 use crate::resumed::assert_same_when_resumed_after;
 use crate::tied::with_joints;
+use crate::vectors::dot;
 use seixo_engine::world::{LeavingPolicy, Load, Settings, Vec3, World};
 use seixo_engine::{BodySnapshot, Simulation, SurroundingsChange};
 use seixo_laws::contact::TangentialLaw;
@@ -24,10 +25,6 @@ fn by(scheme: Scheme, time_step: Option<f64>) -> Settings {
 
 fn started(world: &World, settings: Settings) -> Simulation {
     Simulation::new(world.clone(), settings).expect("the world is sound")
-}
-
-fn dot(a: Vec3, b: Vec3) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
 fn apart<const N: usize>(a: [f64; N], b: [f64; N]) -> f64 {
@@ -180,7 +177,7 @@ fn thrown_dumbbell(restitution: f64) -> World {
     let mut world = world(TangentialLaw::None);
     world.interactions[0].as_mut().expect("one").restitution = restitution;
     world.materials[0].youngs_modulus = 1e9;
-    world.walls.push(clumps::floor());
+    world.walls.push(floor());
     let (radius, half, lean) = (1e-3, 1.5e-3, std::f64::consts::FRAC_PI_6);
     let turn = [(0.5 * lean).cos(), 0.0, (0.5 * lean).sin(), 0.0];
     let height = radius + half * lean.sin() + 1e-6;

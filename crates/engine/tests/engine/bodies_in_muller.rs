@@ -1,5 +1,6 @@
 //! Rigid bodies in Müller's fluid: springs and dampers between their spheres and fluid particles, and their effects.
 
+use crate::vectors::length;
 use crate::vessels::{G, SPACING, fluids, pour, sides, splash, world};
 use seixo_engine::world::{
     Body, BodyBoundary, DeviceChoice, Domain, Fluids, Interaction, LeavingPolicy, Precision, Scheme, Settings, Sphere, Vec3, World,
@@ -31,10 +32,6 @@ fn started(world: World, time_step: Option<f64>) -> Simulation {
         ..Settings::default()
     };
     Simulation::new(world, settings).unwrap()
-}
-
-fn length(v: Vec3) -> f64 {
-    v.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
 fn between(a: Vec3, b: Vec3) -> Vec3 {

@@ -1,7 +1,8 @@
 //! Rigid bodies on a GPU (software Vulkan suffices; without any adapter these tests fail) give the results of the CPU.
 
-use crate::clumps::{Fill as _, domain, floor, heap, rod, world};
+use crate::clumps::{Fill as _, domain, heap, rod, world};
 use crate::devices::{after, apart, assert_same_ledger, on_cpu, on_gpu, with_default_skin};
+use crate::floors::floor;
 use seixo_engine::world::{ForceAssembly, LeavingPolicy, Load, Precision, Settings};
 use seixo_engine::{BodySnapshot, Simulation};
 use seixo_laws::contact::TangentialLaw;

@@ -4,8 +4,9 @@ use crate::bars::{bonds, settings};
 use crate::corners::{block, put, world};
 use crate::polyhedra::{OF_UNIT_CUBE, cube};
 use crate::resumed::assert_same_when_resumed;
+use crate::vectors::{distance, length};
 use seixo_engine::Simulation;
-use seixo_engine::world::{BondSize, Bonded, Bonds, Interaction, Load, Vec3, World};
+use seixo_engine::world::{BondSize, Bonded, Bonds, Interaction, Load, World};
 use seixo_laws::bond::{BondLaw, BreakMode};
 use std::f64::consts::TAU;
 
@@ -43,14 +44,6 @@ pub fn bar(cubes: usize, glue: Bonds) -> World {
 
 fn mass_of(world: &World, id: u32) -> f64 {
     world.grains.masses[&id]
-}
-
-fn size(v: Vec3) -> f64 {
-    v.iter().map(|x| x * x).sum::<f64>().sqrt()
-}
-
-fn apart(a: Vec3, b: Vec3) -> f64 {
-    size([a[0] - b[0], a[1] - b[1], a[2] - b[2]])
 }
 
 /// Two cubes swing along their bond with √(k/m*), k = E A/L. The area is that of the whole faces, not only of their flat part.
@@ -102,8 +95,8 @@ fn bonds_beside_the_centers_keep_momentum_and_energy() {
         assert!(most > 0.02 * energy, "{law:?}: the bond was hardly loaded: {most} of {energy} J");
         assert_eq!((simulation.contacts(), simulation.bond_counts()), (0, [1, 1]), "{law:?}");
         let (after, ledger) = (simulation.momentum(), simulation.ledger());
-        assert!(apart(before.linear, after.linear) < 1e-9 * size(before.linear), "{law:?}");
-        assert!(apart(before.angular, after.angular) < 1e-9 * size(before.angular), "{law:?}");
+        assert!(distance(before.linear, after.linear) < 1e-9 * length(before.linear), "{law:?}");
+        assert!(distance(before.angular, after.angular) < 1e-9 * length(before.angular), "{law:?}");
         // Leapfrog's energy swings by (ω Δt)², with vibrations of the bond of at most 100 1/s.
         assert!(ledger.residual.abs() < 1e-3 * energy, "{law:?}: {ledger:?}");
     }

@@ -1,8 +1,8 @@
 //! Bonds, prescribed motion and loads give the same on a GPU as on the CPU (software Vulkan suffices; without any adapter these tests fail).
 
-use crate::clumps;
 use crate::clumps::{Fill as _, domain, heap, rod, world};
 use crate::devices::{after, apart, assert_same_ledger, on_cpu, on_gpu, with_default_skin};
+use crate::floors::floor;
 use seixo_engine::state::Column;
 use seixo_engine::world::{
     BondSize, Bonded, Bonds, CrossSection, DeviceChoice, Grains, LeavingPolicy, Load, PairValues, Precision, Settings, Vibration, Wall,
@@ -75,7 +75,7 @@ fn thrown_block(law: BondLaw, strength: f64) -> World {
         grains.group[place] = 1;
     }
     world.grains = grains;
-    world.walls.push(Wall { ..clumps::floor() });
+    world.walls.push(Wall { ..floor() });
     let mut bonds = cement(law, strength);
     bonds.between = Bonded::Near {
         groups: vec![0, 2],

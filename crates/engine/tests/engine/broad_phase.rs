@@ -1,6 +1,8 @@
 //! The broad phase of rigid bodies: possible contacts of bodies, the spheres searched, and results that do not depend on it.
 
-use crate::clumps::{Fill as _, Shape, domain, floor, heap, rod, world};
+use crate::clumps::{Fill as _, Shape, domain, heap, rod, world};
+use crate::devices::on_threads;
+use crate::floors::floor;
 use crate::pools;
 use crate::pools::{G, fluids, tank, water};
 use crate::resumed::assert_same_when_resumed;
@@ -13,15 +15,8 @@ use seixo_laws::contact::TangentialLaw;
 pub const RADIUS: f64 = 1e-3;
 const UPRIGHT: [f64; 4] = [1.0, 0.0, 0.0, 0.0];
 
-fn on(threads: usize) -> Settings {
-    Settings {
-        threads,
-        ..Settings::default()
-    }
-}
-
 fn found(world: World) -> BroadPhase {
-    let simulation = Simulation::new(world, on(2)).expect("the world is sound");
+    let simulation = Simulation::new(world, on_threads(2)).expect("the world is sound");
     simulation.broad_phase().expect("there are bodies of several spheres")
 }
 
@@ -252,7 +247,7 @@ fn with_and_without(world: &World, settings: &Settings, steps: u64) -> [State; 2
 
 /// Steps until two bodies have collided, while most others are far from all.
 pub fn steps_to_blows(world: &World) -> u64 {
-    let mut simulation = Simulation::new(world.clone(), on(1)).expect("the world is sound");
+    let mut simulation = Simulation::new(world.clone(), on_threads(1)).expect("the world is sound");
     let start = simulation.broad_phase().expect("there are bodies of several spheres");
     assert_eq!((start.counts(), start.near_grains), ([27, 0, 0, 0], 0));
     while simulation.ledger().normal_damping <= 0.0 {
@@ -269,17 +264,17 @@ pub fn steps_to_blows(world: &World) -> u64 {
 fn bodies_in_flight_go_the_same_ways_with_and_without() {
     let world = swarm();
     let steps = steps_to_blows(&world);
-    let [with, without] = with_and_without(&world, &on(2), steps);
+    let [with, without] = with_and_without(&world, &on_threads(2), steps);
     assert!(with == without);
     // Between two rebuilds, and with another number of threads.
-    assert_same_when_resumed(&world, &on(1), [steps - 137, 200]);
+    assert_same_when_resumed(&world, &on_threads(1), [steps - 137, 200]);
 }
 
 #[test]
 fn a_heap_is_the_same_with_and_without_however_pairs_are_found() {
     for periodic in [None, Some(LeavingPolicy::Delete)] {
         for search in [Search::Auto, Search::GridMultiCell, Search::SpatialHash] {
-            let settings = Settings { search, ..on(1) };
+            let settings = Settings { search, ..on_threads(1) };
             let [with, without] = with_and_without(&heap(60, periodic), &settings, 3000);
             assert!(with == without, "{periodic:?} {search:?}");
         }
@@ -289,10 +284,10 @@ fn a_heap_is_the_same_with_and_without_however_pairs_are_found() {
 #[test]
 fn what_is_near_is_known_again_when_a_run_goes_on() {
     let world = swarm();
-    let mut straight = Simulation::new(world.clone(), on(1)).expect("the world is sound");
+    let mut straight = Simulation::new(world.clone(), on_threads(1)).expect("the world is sound");
     straight.advance(steps_to_blows(&world)).expect("sound steps");
     let state = straight.save().expect("a sound state");
-    let resumed = Simulation::restore(world, on(3), &state).expect("a state of this world");
+    let resumed = Simulation::restore(world, on_threads(3), &state).expect("a state of this world");
     assert!(straight.broad_phase().is_some());
     assert_eq!(straight.broad_phase(), resumed.broad_phase());
 }
@@ -304,6 +299,6 @@ fn without_bodies_of_several_spheres_there_is_none() {
         rod(1, RADIUS).put(grains, [0.0; 3], UPRIGHT, [0.0; 3], [0.0; 3]);
         grains.push(1000, [5.0 * RADIUS; 3], [0.0; 3], [0.0; 3], RADIUS, 0, 0);
     });
-    let simulation = Simulation::new(world, on(1)).expect("the world is sound");
+    let simulation = Simulation::new(world, on_threads(1)).expect("the world is sound");
     assert_eq!(simulation.broad_phase(), None);
 }

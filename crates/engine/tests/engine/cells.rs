@@ -50,7 +50,7 @@ fn gas(count: usize, tangential: TangentialLaw, axes: [AxisControl; 3]) -> World
     world
 }
 
-fn settings(threads: usize) -> Settings {
+pub fn settings(threads: usize) -> Settings {
     Settings {
         threads,
         time_step: Some(1e-6),

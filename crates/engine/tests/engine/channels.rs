@@ -1,6 +1,7 @@
 //! Jets into air, and channels between an inlet and an outlet.
 
-use crate::pools::{G, domain, drop_in, floor, fluids, sites, water, wet};
+use crate::floors::floor;
+use crate::pools::{G, domain, drop_in, fluids, sites, water, wet};
 use seixo_engine::world::{FluidInlet, FluidOutlet, OutletForm, Vibration, World};
 
 /// An inlet at height zero with `side` times `side` sites, from which fluid flows downward.

@@ -1,6 +1,7 @@
 //! Small worlds with rigid bodies.
 
-use seixo_engine::world::{Body, Domain, Grains, Interaction, LeavingPolicy, Material, Sphere, Vec3, Wall, WallMotion, WallShape, World};
+use crate::floors::floor;
+use seixo_engine::world::{Body, Domain, Grains, Interaction, LeavingPolicy, Material, Sphere, Vec3, Wall, WallShape, World};
 use seixo_laws::contact::{NormalLaw, TangentialLaw};
 
 /// Glass spheres without overlaps, relative to their center of mass and in the frame of their principal axes.
@@ -74,20 +75,6 @@ pub fn rod(count: usize, radius: f64) -> Shape {
             .map(|k| ([2.0 * radius * (k as f64 - middle), 0.0, 0.0], radius))
             .collect(),
     )
-}
-
-/// A plane at z = 0.
-pub fn floor() -> Wall {
-    Wall {
-        name: "floor".into(),
-        material: 0,
-        shape: WallShape::Plane {
-            point: [0.0; 3],
-            normal: [0.0, 0.0, 1.0],
-        },
-        motion: WallMotion::default(),
-        specific_wear_rate: 0.0,
-    }
 }
 
 pub fn domain(periodic: [bool; 3], leaving: LeavingPolicy, edge: f64) -> Domain {

@@ -1,21 +1,10 @@
 //! Contact records recomputed from contact histories equal the contacts that moved the grains, on the CPU and on a GPU (software Vulkan suffices).
 
 use crate::beds;
+use crate::vectors::{cross, dot, length};
 use seixo_engine::world::{DeviceChoice, Precision, Settings};
 use seixo_engine::{ContactRecord, Partner, Simulation};
 use seixo_laws::contact::TangentialLaw;
-
-fn length(v: [f64; 3]) -> f64 {
-    v.iter().map(|x| x * x).sum::<f64>().sqrt()
-}
-
-fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
-    (0..3).map(|k| a[k] * b[k]).sum()
-}
-
-fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
-    [0, 1, 2].map(|k| a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3])
-}
 
 /// Largest difference between each grain's force and the sum of its contact forces, relative to the largest force; the same for torques.
 fn unexplained(simulation: &mut Simulation, contacts: &[ContactRecord]) -> [f64; 2] {

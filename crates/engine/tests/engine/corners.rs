@@ -1,7 +1,7 @@
 //! Polyhedral grains for tests.
 
 use seixo_engine::Simulation;
-use seixo_engine::world::{Interaction, PolyhedralGrain, PolyhedralShape, Settings, Vec3, Wall, WallMotion, WallShape, World};
+use seixo_engine::world::{Interaction, PolyhedralGrain, PolyhedralShape, Vec3, World};
 use std::f64::consts::PI;
 
 pub const DENSITY: f64 = 2000.0;
@@ -124,35 +124,10 @@ pub fn turned(world: &mut World, shape: u32, radius: f64, center: Vec3, orientat
     grain
 }
 
-/// The plane z = 0, on whose upper side grains are.
-pub fn floor() -> Wall {
-    Wall {
-        name: "floor".into(),
-        material: 0,
-        shape: WallShape::Plane {
-            point: [0.0; 3],
-            normal: [0.0, 0.0, 1.0],
-        },
-        motion: WallMotion::default(),
-        specific_wear_rate: 0.0,
-    }
-}
-
 /// The rotation about an axis of unit length by an angle \[rad\].
 pub fn about(axis: Vec3, angle: f64) -> [f64; 4] {
     let (sine, cosine) = (0.5 * angle).sin_cos();
     [cosine, sine * axis[0], sine * axis[1], sine * axis[2]]
-}
-
-pub fn on(threads: usize) -> Settings {
-    Settings {
-        threads,
-        ..Settings::default()
-    }
-}
-
-pub fn started(world: World) -> Simulation {
-    Simulation::new(world, on(1)).expect("the world is sound")
 }
 
 /// Advances until all contacts have ended.

@@ -1,6 +1,7 @@
 //! Couette flow, and a lid-driven cavity.
 
-use crate::pools::{domain, drop_in, floor, fluids, sites, water, wet};
+use crate::floors::floor;
+use crate::pools::{domain, drop_in, fluids, sites, water, wet};
 use seixo_engine::world::{Fluids, SurfaceMotion, Wall, World};
 
 /// Gap height of [`couette()`] \[m\], and the speed of its upper wall \[m/s\].

@@ -1,6 +1,6 @@
 //! Damping per mass that is given in place of a restitution, on a CPU and on a GPU.
 
-use crate::clumps::floor;
+use crate::floors::floor;
 use seixo_engine::world::{DeviceChoice, Grains, Interaction, Material, Precision, Settings, World};
 use seixo_engine::{Simulation, WorldError};
 use seixo_laws::contact::{Cohesion, NormalLaw, TangentialLaw};

@@ -3,13 +3,14 @@
 use crate::beds;
 use crate::cemented::{EDGE, cemented, pressed};
 use crate::devices::{after, apart, assert_same_ledger, on_cpu, on_gpu};
+use crate::extended_contacts::against;
 use crate::pools::{domain, drop_in, fluids, sites, tank, water, wet};
 use crate::resumed::assert_same_when_resumed;
 use crate::warm;
 use seixo_engine::state::GrainScalar;
 use seixo_engine::world::{Domain, Fluids, ForceAssembly, Interaction, LeavingPolicy, Precision, Settings, Vec3, World};
 use seixo_engine::{Simulation, WorldError, plan_time_step};
-use seixo_laws::contact::{Cohesion, ResistanceLaw, RollingLaw, TangentialLaw, TwistingLaw};
+use seixo_laws::contact::{Cohesion, RollingLaw, TangentialLaw, TwistingLaw};
 use std::collections::BTreeMap;
 
 /// Ids of the compared particles; distant ones have lower and higher ids.
@@ -37,14 +38,6 @@ fn between_periodic_sides(count: usize) -> World {
         ..Domain::open([0.0, 0.0, -1.0], [length, length, 1.0], LeavingPolicy::Error)
     });
     world
-}
-
-fn against<L>(law: L, coefficient: f64) -> ResistanceLaw<L> {
-    ResistanceLaw {
-        law,
-        coefficient,
-        damping_ratio: 0.3,
-    }
 }
 
 /// Grains with necks and with resistance to rolling and twisting.

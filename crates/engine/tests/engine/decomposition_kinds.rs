@@ -23,7 +23,8 @@ fn wearing(tangential: TangentialLaw) -> World {
     world
 }
 
-fn worn(simulation: &Simulation) -> Vec<f64> {
+/// Worn volume of each wall with wear \[m³\].
+pub fn worn(simulation: &Simulation) -> Vec<f64> {
     let walls = simulation.walls();
     walls.iter().filter_map(|wall| wall.wear.as_ref()).map(|wear| wear.volume).collect()
 }

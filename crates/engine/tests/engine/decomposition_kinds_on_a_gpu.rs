@@ -3,6 +3,7 @@
 
 use crate::alike::assert_same;
 use crate::beds::falling;
+use crate::decomposition_kinds::worn;
 use crate::ledgers::assert_same_ledger;
 use crate::on_gpus::among;
 use crate::warm::conducting;
@@ -61,12 +62,6 @@ fn loads_are_laid_on_the_grains_of_all_domains() {
     let ledger = whole.ledger();
     // Ghosts have loads, too: if their share entered the ledger, the ledger would differ.
     assert!(ledger.wall_work.abs() > 1e-3 * ledger.kinetic, "{ledger:?}");
-}
-
-/// Worn volume of each wall with wear \[m³\].
-fn worn(simulation: &Simulation) -> Vec<f64> {
-    let walls = simulation.walls();
-    walls.iter().filter_map(|wall| wall.wear.as_ref()).map(|wear| wear.volume).collect()
 }
 
 /// Grains that fall into a box and to a side; the floor and that side wear.

@@ -1,4 +1,4 @@
-//! The same world on the CPU and on a GPU, and the differences of both.
+//! Simulations on threads of the CPU and on a GPU, and the differences of both.
 
 use seixo_engine::Simulation;
 use seixo_engine::state::GrainSnapshot;
@@ -17,6 +17,23 @@ pub fn on_cpu() -> Settings {
         device: DeviceChoice::Cpu,
         ..Settings::default()
     }
+}
+
+pub fn on_threads(threads: usize) -> Settings {
+    Settings {
+        threads,
+        ..Settings::default()
+    }
+}
+
+/// A simulation of this world on one thread.
+pub fn started(world: World) -> Simulation {
+    started_on(world, 1)
+}
+
+/// A simulation of this world on this many threads.
+pub fn started_on(world: World, threads: usize) -> Simulation {
+    Simulation::new(world, on_threads(threads)).expect("the world is sound")
 }
 
 /// These settings with the default skin of this world from start to end, so that all devices rebuild lists at the same steps.

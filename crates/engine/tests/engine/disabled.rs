@@ -5,9 +5,9 @@ use crate::alike;
 use crate::bars::{MODULUS, RADIUS, SIDE, SPACING, bonds, mass, row, settings};
 use crate::beds;
 use crate::clumps::{heap, world};
-use crate::devices::on_gpu;
+use crate::devices::{on_gpu, on_threads};
 use crate::domains::started;
-use seixo_engine::state::State;
+use crate::resumed::assert_same;
 use seixo_engine::world::{Grains, Precision, Settings, World};
 use seixo_engine::{Simulation, SurroundingsChange, WorldError};
 use seixo_laws::bond::BondLaw;
@@ -211,24 +211,10 @@ fn play(simulation: &mut Simulation, end: u64) {
     simulation.advance(end - simulation.steps()).unwrap();
 }
 
-fn assert_same(a: &State, b: &State, what: &str) {
-    for ((name, left), (_, right)) in a.sections.iter().zip(&b.sections) {
-        assert!(left == right, "{what}: section {name} differs");
-    }
-    assert_eq!(a.sections.len(), b.sections.len());
-}
-
-fn threads(threads: usize) -> Settings {
-    Settings {
-        threads,
-        ..Settings::default()
-    }
-}
-
 #[test]
 fn going_on_while_a_group_is_disabled_is_the_same_to_the_bit() {
     let world = layers();
-    let mut whole = Simulation::new(world.clone(), threads(1)).unwrap();
+    let mut whole = Simulation::new(world.clone(), on_threads(1)).unwrap();
     play(&mut whole, END);
     let ledger = whole.ledger();
     let moved = ledger.normal_damping + ledger.tangential_damping + ledger.friction;
@@ -237,9 +223,9 @@ fn going_on_while_a_group_is_disabled_is_the_same_to_the_bit() {
     assert!(ledger.residual.abs() < 3e-2 * moved, "{ledger:?}");
     let whole = whole.save().unwrap();
     for split in [100, DISABLED, DISABLED + 1, 300, ENABLED, ENABLED + 1, 550] {
-        let mut first = Simulation::new(world.clone(), threads(1)).unwrap();
+        let mut first = Simulation::new(world.clone(), on_threads(1)).unwrap();
         play(&mut first, split);
-        let mut second = Simulation::restore(world.clone(), threads(3), &first.save().unwrap()).unwrap();
+        let mut second = Simulation::restore(world.clone(), on_threads(3), &first.save().unwrap()).unwrap();
         assert_eq!((first.ledger(), first.len()), (second.ledger(), second.len()));
         play(&mut second, END);
         assert_same(&whole, &second.save().unwrap(), &format!("split at {split}"));

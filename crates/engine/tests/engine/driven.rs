@@ -2,7 +2,8 @@
 
 use crate::beds::falling;
 use crate::couette::couette;
-use crate::pools::{G, domain, drop_in, floor, fluids, sites, water, wet};
+use crate::floors::floor;
+use crate::pools::{G, domain, drop_in, fluids, sites, water, wet};
 use seixo_engine::world::{Fluids, Frustum, Servo, ServoTarget, SurfaceMotion, Vibration, Wall, WallMotion, WallShape, World};
 use seixo_laws::contact::TangentialLaw;
 

@@ -2,28 +2,15 @@
 //! bits do not depend on threads or interruptions. A GPU (software Vulkan suffices) gives the results of the CPU.
 
 use crate::beds;
-use seixo_engine::state::{GrainScalar, State};
+use crate::devices::{on_gpu, on_threads};
+use crate::resumed::assert_same;
+use seixo_engine::state::GrainScalar;
 use seixo_engine::world::{
     DeviceChoice, Domain, ExpectedGrains, Grains, LeavingPolicy, Precision, Settings, Wall, WallMotion, WallShape, World,
 };
 use seixo_engine::{Simulation, SurroundingsChange, WorldError};
 use seixo_laws::contact::TangentialLaw;
 use seixo_laws::motion::Scheme;
-
-fn on_cpu(threads: usize) -> Settings {
-    Settings {
-        threads,
-        ..Settings::default()
-    }
-}
-
-fn on_gpu(precision: Precision) -> Settings {
-    Settings {
-        device: DeviceChoice::Gpu(None),
-        precision: Some(precision),
-        ..Settings::default()
-    }
-}
 
 fn kind(radius: [f64; 2]) -> ExpectedGrains {
     ExpectedGrains {
@@ -128,18 +115,11 @@ fn played(world: &World, settings: Settings) -> Simulation {
     simulation
 }
 
-fn assert_same(a: &State, b: &State, what: &str) {
-    for ((name, left), (_, right)) in a.sections.iter().zip(&b.sections) {
-        assert!(left == right, "{what}: section {name} differs");
-    }
-    assert_eq!(a.sections.len(), b.sections.len());
-}
-
 #[test]
 fn what_comes_flies_as_thrown() {
     let mut world = bed(27);
     world.gravity = [0.0, 0.0, -9.81];
-    for settings in [on_cpu(1), on_gpu(Precision::F64)] {
+    for settings in [on_threads(1), on_gpu(Precision::F64)] {
         let mut simulation = Simulation::new(world.clone(), settings).unwrap();
         simulation.advance(50).unwrap();
         let thrown = sheet(0.05, simulation.next_id(), 2);
@@ -164,7 +144,7 @@ fn what_comes_flies_as_thrown() {
 #[test]
 fn the_ledger_closes_and_report_what_came_and_went() {
     let world = bed(1500);
-    for settings in [on_cpu(2), on_gpu(Precision::F64)] {
+    for settings in [on_threads(2), on_gpu(Precision::F64)] {
         let mut simulation = Simulation::new(world.clone(), settings).unwrap();
         play(&mut simulation, INSERTION);
         simulation.observe().unwrap();
@@ -204,11 +184,11 @@ fn the_ledger_closes_and_report_what_came_and_went() {
 #[test]
 fn one_thread_equals_two_and_three() {
     let world = bed(2500);
-    let one = played(&world, on_cpu(1)).save().unwrap();
+    let one = played(&world, on_threads(1)).save().unwrap();
     for threads in [2, 3] {
         assert_same(
             &one,
-            &played(&world, on_cpu(threads)).save().unwrap(),
+            &played(&world, on_threads(threads)).save().unwrap(),
             &format!("{threads} threads"),
         );
     }
@@ -217,7 +197,7 @@ fn one_thread_equals_two_and_three() {
 #[test]
 fn going_on_from_any_saved_state_equals_never_stopping() {
     let world = bed(800);
-    for settings in [on_cpu(2), on_gpu(Precision::Mixed), on_gpu(Precision::F64)] {
+    for settings in [on_threads(2), on_gpu(Precision::Mixed), on_gpu(Precision::F64)] {
         let whole = played(&world, settings.clone()).save().unwrap();
         let all = [137, INSERTION, INSERTION + 1, 777, REMOVAL, REMOVAL + 1, TURN, TURN + 1, 1604];
         // Software GPUs are slow.
@@ -255,7 +235,7 @@ fn going_on_from_any_saved_state_equals_never_stopping() {
 #[test]
 fn a_gpu_plays_the_same_as_the_cpu() {
     let world = bed(800);
-    let cpu = played(&world, on_cpu(2));
+    let cpu = played(&world, on_threads(2));
     let gpu = played(&world, on_gpu(Precision::F64));
     let (a, b) = (cpu.snapshot(), gpu.snapshot());
     assert_eq!((&a.id, &a.mass, &a.group), (&b.id, &b.mass, &b.group));
@@ -274,7 +254,7 @@ fn a_world_without_grains_waits_for_some() {
     let mut world = bed(27);
     let ground = world.grains.clone();
     world.grains = Grains::default();
-    for settings in [on_cpu(1), on_gpu(Precision::F64)] {
+    for settings in [on_threads(1), on_gpu(Precision::F64)] {
         let mut simulation = Simulation::new(world.clone(), settings.clone()).unwrap();
         simulation.advance(1000).unwrap();
         assert_eq!((simulation.steps(), simulation.len()), (1000, 0));
@@ -328,7 +308,7 @@ fn walls_bear_while_they_are_there_and_move_on_from_where_they_are() {
     let world = on_a_plate();
     let mass = 4.0 / 3.0 * std::f64::consts::PI * 5e-4f64.powi(3) * 2500.0;
     let rest = 20_000;
-    for settings in [on_cpu(1), on_gpu(Precision::F64)] {
+    for settings in [on_threads(1), on_gpu(Precision::F64)] {
         let mut simulation = Simulation::new(world.clone(), settings).unwrap();
         let forces = |simulation: &mut Simulation| {
             simulation.observe().unwrap();
@@ -392,11 +372,11 @@ fn grains_of_all_radii_between_those_at_the_start_may_come_also_after_these_have
     // Radii are 0.25 mm and 0.5 mm.
     let world = beds::falling(20, TangentialLaw::Mindlin);
     let mass = |radius: f64| 2500.0 * 4.0 / 3.0 * std::f64::consts::PI * f64::powi(radius, 3);
-    let mut simulation = Simulation::new(world.clone(), on_cpu(1)).unwrap();
+    let mut simulation = Simulation::new(world.clone(), on_threads(1)).unwrap();
     simulation.advance(10).unwrap();
     let all: Vec<u32> = simulation.snapshot().id;
     simulation.remove(&all).unwrap();
-    let mut simulation = Simulation::restore(world, on_cpu(1), &simulation.save().unwrap()).unwrap();
+    let mut simulation = Simulation::restore(world, on_threads(1), &simulation.save().unwrap()).unwrap();
     for (radius, mass) in [(2.4e-4, None), (5.1e-4, None), (2.5e-4, Some(0.9 * mass(2.5e-4)))] {
         let error = simulation.insert(&one_of(radius, mass)).unwrap_err();
         assert!(matches!(error, WorldError::Unexpected { id: 700, .. }), "{error}");
@@ -413,7 +393,7 @@ fn grains_of_all_radii_between_those_at_the_start_may_come_also_after_these_have
 
 #[test]
 fn scalars_that_grains_do_not_carry_are_refused() {
-    let mut simulation = Simulation::new(beds::falling(5, TangentialLaw::Mindlin), on_cpu(1)).unwrap();
+    let mut simulation = Simulation::new(beds::falling(5, TangentialLaw::Mindlin), on_threads(1)).unwrap();
     for scalar in GrainScalar::ALL {
         let mut grains = one_of(5e-4, None);
         grains.scalars[scalar].push(1.0);
@@ -427,7 +407,7 @@ fn scalars_that_grains_do_not_carry_are_refused() {
 #[test]
 fn what_would_be_inside_of_something_is_refused() {
     let world = on_a_plate();
-    let mut simulation = Simulation::new(world.clone(), on_cpu(1)).unwrap();
+    let mut simulation = Simulation::new(world.clone(), on_threads(1)).unwrap();
     let one = |id: u32, at: [f64; 3], radius: f64| {
         let mut grains = Grains::default();
         grains.push(id, at, [0.0; 3], [0.0; 3], radius, 0, 0);
@@ -466,7 +446,7 @@ fn what_would_be_inside_of_something_is_refused() {
         ),
         plane => plane.clone(),
     };
-    let refused = Simulation::new(deep, on_cpu(1)).unwrap().change(&lid).unwrap_err();
+    let refused = Simulation::new(deep, on_threads(1)).unwrap().change(&lid).unwrap_err();
     assert!(refused.to_string().contains("wall lid cannot appear: grain 0"), "{refused}");
     // A lid that overlaps the grain by a tenth of its radius adds the elastic energy of that.
     simulation.change(&lid).unwrap();
@@ -491,7 +471,7 @@ fn a_change_of_gravity_acts_from_its_moment_on_by_every_scheme() {
         let settings = Settings {
             scheme,
             time_step: Some(2e-7),
-            ..on_cpu(1)
+            ..on_threads(1)
         };
         let mut simulation = Simulation::new(world.clone(), settings).unwrap();
         simulation.advance(50).unwrap();

@@ -8,7 +8,7 @@ use seixo_engine::world::{Interaction, Precision, Settings, WallMotion, WallShap
 use seixo_laws::contact::{Cohesion, NormalLaw, ResistanceLaw, RollingLaw, TangentialLaw, TwistingLaw};
 use seixo_laws::motion::Scheme;
 
-fn against<L>(law: L, coefficient: f64) -> ResistanceLaw<L> {
+pub fn against<L>(law: L, coefficient: f64) -> ResistanceLaw<L> {
     ResistanceLaw {
         law,
         coefficient,

@@ -1,24 +1,14 @@
 //! Fluids: tests against physics.
 
 use crate::couette::{GAP, cavity, couette};
+use crate::devices::{on_threads, started};
 use crate::driven::{PADDLE, drum, paddled, pressed, round_and_round};
-use crate::pools;
+use crate::floors::floor;
 use crate::pools::{G, domain, drop_in, fluids, sites, tank, water, wet};
 use seixo_engine::state::Column;
 use seixo_engine::world::{Fluids, Settings, WallMotion, WallShape, World};
 use seixo_engine::{Simulation, StepErrorCause, SurroundingsChange, WorldError};
 use std::f64::consts::TAU;
-
-fn on_threads(threads: usize) -> Settings {
-    Settings {
-        threads,
-        ..Settings::default()
-    }
-}
-
-fn started(world: World) -> Simulation {
-    Simulation::new(world, on_threads(1)).unwrap()
-}
 
 /// Water half a meter wide and deep, in a tank with room above, in a plane.
 fn pool() -> World {
@@ -207,7 +197,7 @@ fn behind_a_gate() -> World {
     let mut world = column();
     world.walls.push(seixo_engine::world::Wall {
         name: "gate".to_owned(),
-        ..pools::floor()
+        ..floor()
     });
     let fluids = world.fluids.as_mut().unwrap();
     for x in sites([16, 0, 0], [19, 1, 24], fluids.spacing, true) {
@@ -218,7 +208,7 @@ fn behind_a_gate() -> World {
     world
 }
 
-fn front(simulation: &Simulation) -> f64 {
+pub fn front(simulation: &Simulation) -> f64 {
     let fluid = simulation.fluid().unwrap();
     fluid.position.iter().fold(0.0, |most: f64, x| most.max(x[0]))
 }

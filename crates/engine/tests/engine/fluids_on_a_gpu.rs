@@ -5,11 +5,13 @@ use crate::couette::{cavity, couette};
 use crate::devices::first_skin_of_fluids;
 use crate::driven::{drum, paddled, pressed, round_and_round};
 use crate::drops::{SIGMA, SPACING, droplet};
-use crate::pools;
+use crate::floors::floor;
+use crate::incompressible::incompressible;
+use crate::muller_on_a_gpu::after;
 use crate::pools::{G, domain, drop_in, fluids, sites, tank, water, wet};
 use seixo_device::gpu::Gpu;
 use seixo_engine::state::FluidSnapshot;
-use seixo_engine::world::{DeviceChoice, LeavingPolicy, Precision, Settings, Solver, WallMotion, World};
+use seixo_engine::world::{DeviceChoice, LeavingPolicy, Precision, Settings, WallMotion, World};
 use seixo_engine::{Simulation, StepErrorCause, SurroundingsChange};
 
 /// A column of water that collapses in a tank twice as wide, in a plane or in space.
@@ -44,12 +46,6 @@ fn apart(a: &[[f64; 3]], b: &[[f64; 3]]) -> f64 {
         .zip(b.iter().flatten())
         .fold(0.0, |most: f64, (x, y)| most.max((x - y).abs()));
     difference / most
-}
-
-fn after(simulation: &mut Simulation, steps: u64) -> FluidSnapshot {
-    simulation.advance(steps).unwrap();
-    simulation.observe().unwrap();
-    simulation.fluid().unwrap()
 }
 
 #[test]
@@ -258,7 +254,7 @@ fn a_running_surface_drags_as_much_on_a_gpu() {
 #[test]
 fn a_gate_opens_on_a_gpu_too() {
     let mut world = column(true);
-    world.walls.push(pools::floor());
+    world.walls.push(floor());
     let fluids = world.fluids.as_mut().unwrap();
     for x in sites([16, 0, 0], [19, 1, 24], fluids.spacing, true) {
         fluids.boundary.position.push(x);
@@ -346,17 +342,6 @@ fn memory_that_runs_out_when_fluid_comes_in_ends_the_run_for_good() {
     gpu.fail_allocation(0);
     assert!(failures > 3, "{failures} failures");
     assert_eq!(gpu.bytes_in_use(), 0, "what failed gave its memory back");
-}
-
-/// The world with incompressible fluids.
-fn incompressible(mut world: World) -> World {
-    if let Some(fluids) = &mut world.fluids {
-        fluids.solver = Solver::Incompressible;
-        for kind in &mut fluids.kinds {
-            kind.density_diffusion = 0.0;
-        }
-    }
-    world
 }
 
 #[test]

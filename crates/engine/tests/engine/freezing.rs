@@ -1,9 +1,11 @@
 //! Fluid that freezes into rigid bodies: tests of what the body has of its particles.
 
+use crate::devices::started_on;
 use crate::domains::among;
-use crate::melting::{MASS, SOLVERS, SPACING, apart, cross, totals};
+use crate::melting::{MASS, SOLVERS, SPACING, apart, totals};
 use crate::pools::{G, domain, drop_in, fluids, sites, water, wet};
 use crate::solvers::incompressible;
+use crate::vectors::cross;
 use crate::vessels;
 use seixo_engine::world::{
     DeviceChoice, ExpectedGrains, Fluids, Interaction, Precision, Settings, Smoothing, Solver, StateLaw, Vec3, World,
@@ -87,14 +89,6 @@ fn first_drop(simulation: &Simulation, is_whole: bool) -> Freezing {
     }
 }
 
-fn started(world: World, threads: usize) -> Simulation {
-    let settings = Settings {
-        threads,
-        ..Settings::default()
-    };
-    Simulation::new(world, settings).expect("the world is sound")
-}
-
 /// Twice the polar moment of inertia of the particles of a drop about their center, which is the sum of the principal moments \[kg m²\], and their
 /// kinetic energy \[J\].
 fn moments_and_energy(simulation: &Simulation, freezing: &Freezing) -> [f64; 2] {
@@ -113,7 +107,7 @@ fn moments_and_energy(simulation: &Simulation, freezing: &Freezing) -> [f64; 2] 
 #[test]
 fn what_freezes_keeps_mass_momenta_and_moments_and_loses_what_its_parts_moved_against_each_other() {
     for solver in SOLVERS {
-        let mut simulation = started(drops(solver, 0.0), 2);
+        let mut simulation = started_on(drops(solver, 0.0), 2);
         // So few that viscosity leaves most of the shear.
         simulation.advance(20).expect("sound steps");
         let freezing = first_drop(&simulation, false);
@@ -202,7 +196,7 @@ fn a_drop_that_freezes_under_gears_method_falls_and_keeps_its_rotation() {
 #[test]
 fn a_frozen_drop_falls_as_everything_does_and_keeps_its_rotation() {
     for solver in SOLVERS {
-        let mut simulation = started(drops(solver, G), 1);
+        let mut simulation = started_on(drops(solver, G), 1);
         simulation.advance(50).expect("sound steps");
         let freezing = first_drop(&simulation, true);
         simulation.freeze(&freezing).expect("it can freeze");
@@ -234,7 +228,7 @@ fn a_frozen_drop_falls_as_everything_does_and_keeps_its_rotation() {
 #[test]
 fn what_freezes_and_melts_is_as_much_fluid_as_before() {
     for solver in SOLVERS {
-        let mut simulation = started(drops(solver, 0.0), 2);
+        let mut simulation = started_on(drops(solver, 0.0), 2);
         simulation.advance(30).expect("sound steps");
         let freezing = first_drop(&simulation, false);
         let particles = simulation.fluid_particles();
@@ -273,7 +267,7 @@ fn what_freezes_and_melts_is_as_much_fluid_as_before() {
 fn going_on_from_before_and_from_after_fluid_froze_changes_no_bit() {
     for solver in SOLVERS {
         let world = drops(solver, G);
-        let mut whole = started(world.clone(), 1);
+        let mut whole = started_on(world.clone(), 1);
         whole.advance(40).expect("sound steps");
         let (before, freezing) = (whole.save().expect("a sound state"), first_drop(&whole, false));
         whole.freeze(&freezing).expect("it can freeze");
@@ -356,7 +350,7 @@ fn what_freezes_on_a_gpu_freezes_as_on_the_cpu() {
 fn what_cannot_freeze_is_refused_with_its_reason() {
     let world = drops(Solver::WeaklyCompressible, 0.0);
     let reported = |world: &World, freezing: &Freezing| {
-        let refusal = started(world.clone(), 1).freeze(freezing).err();
+        let refusal = started_on(world.clone(), 1).freeze(freezing).err();
         refusal.map_or("nothing".to_owned(), |refusal| refusal.to_string())
     };
     let of = |particles: &[u32]| Freezing {
@@ -390,7 +384,7 @@ fn what_freezes_in_a_wall_is_refused() {
     vessels::pour(&mut fluids, [0; 3], [6, 6, 5]);
     let mut world = vessels::world(fluids, G, None, vessels::sides([6, 6]), vec![false; 5]);
     announce(&mut world);
-    let mut simulation = started(world, 1);
+    let mut simulation = started_on(world, 1);
     // Müller's particles go down to the very surface of the floor, and spheres have half a spacing beside their centers.
     simulation
         .advance((0.2 / simulation.time_step().value) as u64)

@@ -4,10 +4,10 @@
 use crate::alike;
 use crate::beds;
 use crate::clumps::{heap, world};
-use crate::devices::on_gpu;
+use crate::devices::{on_gpu, on_threads};
 use crate::domains::started;
 use crate::resumed::assert_same_when_resumed;
-use seixo_engine::world::{ExpectedGrains, Grains, Load, Precision, Scheme, Settings, World};
+use seixo_engine::world::{ExpectedGrains, Grains, Load, Precision, Scheme, World};
 use seixo_engine::{Simulation, SurroundingsChange, WorldError, plan_time_step};
 use seixo_laws::contact::TangentialLaw;
 use std::f64::consts::PI;
@@ -15,13 +15,6 @@ use std::f64::consts::PI;
 const RADIUS: f64 = 1e-3;
 /// Mass by the density of the material \[kg\].
 const BY_DENSITY: f64 = 4.0 / 3.0 * PI * RADIUS * RADIUS * RADIUS * 2500.0;
-
-fn on_cpu() -> Settings {
-    Settings {
-        threads: 1,
-        ..Settings::default()
-    }
-}
 
 /// Two grains on the x axis, the second with this mass.
 fn two(apart: f64, mass: f64, velocity: [f64; 3]) -> World {
@@ -38,7 +31,7 @@ fn a_grain_of_given_mass_accelerates_by_force_over_mass() {
     let (mass, force, torque) = (3.7e-4, 2e-3, 5e-9);
     let mut world = two(0.1, mass, [0.0; 3]);
     world.loads.push(Load::constant(1, [force, 0.0, 0.0], [0.0, torque, 0.0]));
-    for settings in [on_cpu(), on_gpu(Precision::F64)] {
+    for settings in [on_threads(1), on_gpu(Precision::F64)] {
         let mut simulation = Simulation::new(world.clone(), settings).unwrap();
         assert_eq!((simulation.given_mass(0), simulation.given_mass(1)), (None, Some(mass)));
         simulation.advance(500).unwrap();
@@ -67,7 +60,7 @@ fn a_collision_balances_the_momenta_of_the_masses() {
     let (ratio, speed) = (5.0, 0.2);
     let mut world = two(2.1 * RADIUS, ratio * BY_DENSITY, [speed, 0.0, 0.0]);
     world.interactions[0].as_mut().unwrap().restitution = 1.0;
-    for settings in [on_cpu(), on_gpu(Precision::F64)] {
+    for settings in [on_threads(1), on_gpu(Precision::F64)] {
         let mut simulation = Simulation::new(world.clone(), settings).unwrap();
         let steps = (4.0 * RADIUS / speed / simulation.time_step().value).ceil() as u64;
         simulation.advance(steps).unwrap();
@@ -110,7 +103,7 @@ fn grains_that_were_held_or_disabled_keep_their_mass() {
     let mass = 0.3 * BY_DENSITY;
     let mut world = two(0.1, mass, [0.0; 3]);
     world.later.constrained_groups = vec![1];
-    let mut simulation = Simulation::new(world.clone(), on_cpu()).unwrap();
+    let mut simulation = Simulation::new(world.clone(), on_threads(1)).unwrap();
     let hold = SurroundingsChange::Hold {
         group: 1,
         motion: Box::default(),
@@ -121,7 +114,7 @@ fn grains_that_were_held_or_disabled_keep_their_mass() {
     simulation.advance(10).unwrap();
     let past = [(0, vec![hold.clone()])];
     let state = simulation.save().unwrap();
-    let mut simulation = Simulation::restore_changed(world, on_cpu(), &state, &past).unwrap();
+    let mut simulation = Simulation::restore_changed(world, on_threads(1), &state, &past).unwrap();
     simulation.enable(1).unwrap();
     assert_eq!(simulation.snapshot().mass[1], mass);
     simulation.change(&[hold]).unwrap();
@@ -155,12 +148,12 @@ fn grains_that_come_bring_their_mass_if_it_was_announced() {
         reach: 0.1,
         highest_id: None,
     });
-    let mut simulation = Simulation::new(world.clone(), on_cpu()).unwrap();
+    let mut simulation = Simulation::new(world.clone(), on_threads(1)).unwrap();
     let refused = simulation.insert(&coming(Some(0.4 * BY_DENSITY))).unwrap_err();
     assert!(matches!(refused, WorldError::Unexpected { id: 7, .. }), "{refused}");
     simulation.insert(&coming(Some(0.5 * BY_DENSITY))).unwrap();
     simulation.advance(10).unwrap();
-    let mut again = Simulation::restore(world, on_cpu(), &simulation.save().unwrap()).unwrap();
+    let mut again = Simulation::restore(world, on_threads(1), &simulation.save().unwrap()).unwrap();
     assert_eq!(again.given_mass(7), Some(0.5 * BY_DENSITY));
     again.remove(&[7]).unwrap();
     again.insert(&coming(None)).unwrap();
@@ -171,7 +164,7 @@ fn grains_that_come_bring_their_mass_if_it_was_announced() {
 
 #[test]
 fn masses_that_no_grain_can_have_are_refused() {
-    let refused = |world: World| Simulation::new(world, on_cpu()).err().unwrap().to_string();
+    let refused = |world: World| Simulation::new(world, on_threads(1)).err().unwrap().to_string();
     for mass in [0.0, -1e-6, f64::NAN, 1e40] {
         let message = refused(two(0.1, mass, [0.0; 3]));
         assert!(
@@ -202,7 +195,7 @@ fn bed() -> World {
 #[test]
 fn a_bed_of_given_masses_is_the_same_when_it_is_taken_up_and_among_domains() {
     let world = bed();
-    assert_same_when_resumed(&world, &on_cpu(), [300, 300]);
+    assert_same_when_resumed(&world, &on_threads(1), [300, 300]);
     let mut whole = started(&world, 1);
     whole.advance(600).unwrap();
     for domains in [2, 3] {

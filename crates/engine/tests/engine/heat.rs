@@ -22,7 +22,7 @@ fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
-fn temperatures(simulation: &Simulation) -> Vec<f64> {
+pub fn temperatures(simulation: &Simulation) -> Vec<f64> {
     simulation.snapshot().scalars[GrainScalar::Temperature].clone()
 }
 

@@ -1,26 +1,18 @@
 //! Incompressible fluids: tests against physics.
 
 use crate::couette::{GAP, cavity, couette};
-use crate::pools::{G, domain, drop_in, floor, fluids, sites, tank, water, wet};
+use crate::devices::{on_threads, started};
+use crate::floors::floor;
+use crate::fluids::front;
+use crate::pools::{G, domain, drop_in, fluids, sites, tank, water, wet};
 use seixo_engine::state::FluidSnapshot;
 use seixo_engine::world::{
     DeviceChoice, FluidOutlet, Fluids, OutletForm, Precision, PressureTolerance, Settings, Solver, WallMotion, World,
 };
 use seixo_engine::{Simulation, SurroundingsChange, WorldError};
 
-fn on_threads(threads: usize) -> Settings {
-    Settings {
-        threads,
-        ..Settings::default()
-    }
-}
-
-fn started(world: World) -> Simulation {
-    Simulation::new(world, on_threads(1)).unwrap()
-}
-
 /// The world with incompressible fluids.
-fn incompressible(mut world: World) -> World {
+pub fn incompressible(mut world: World) -> World {
     if let Some(fluids) = &mut world.fluids {
         fluids.solver = Solver::Incompressible;
         for kind in &mut fluids.kinds {
@@ -52,11 +44,6 @@ fn column(spacing: f64, [width, height]: [i64; 2]) -> World {
 /// A column of three hundred and twenty particles.
 fn coarse_column() -> World {
     incompressible(column(0.05, [16, 20]))
-}
-
-fn front(simulation: &Simulation) -> f64 {
-    let fluid = simulation.fluid().unwrap();
-    fluid.position.iter().fold(0.0, |most: f64, x| most.max(x[0]))
 }
 
 /// Irregular particles with random velocities in a periodic box.

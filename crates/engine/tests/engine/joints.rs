@@ -3,6 +3,7 @@
 use crate::clumps::{Fill as _, Shape, domain, heap, rod, world};
 use crate::resumed::assert_same_when_resumed;
 use crate::tied::{tie, with_joints};
+use crate::vectors::{distance, vector};
 use seixo_engine::world::{Joint, LeavingPolicy, Load, Settings, Vec3, WallMotion, World};
 use seixo_engine::{Simulation, SurroundingsChange};
 use seixo_laws::Vector3;
@@ -12,14 +13,6 @@ use std::f64::consts::PI;
 const G: f64 = 9.81;
 /// Orientation of a shape as it was drawn.
 const AS_DRAWN: [f64; 4] = [1.0, 0.0, 0.0, 0.0];
-
-fn vector(v: Vec3) -> Vector3<f64> {
-    Vector3 { x: v[0], y: v[1], z: v[2] }
-}
-
-fn apart(a: Vec3, b: Vec3) -> f64 {
-    vector(a).minus(&vector(b)).length()
-}
 
 /// A ball of a decimeter, with motions slow enough to simulate seconds.
 fn ball() -> Shape {
@@ -201,7 +194,7 @@ fn a_body_on_a_slider_slides_down_an_incline_and_does_not_turn() {
         assert!(way.cross(&vector(along)).length() < 1e-17, "it left its line by {way:?}");
         let drawn = simulation.snapshot();
         assert_eq!((body.orientation, body.angular_velocity), (start.orientation, [0.0; 3]));
-        assert!(drawn.velocity.iter().all(|v| apart(*v, body.velocity) == 0.0));
+        assert!(drawn.velocity.iter().all(|v| distance(*v, body.velocity) == 0.0));
         let ledger = simulation.ledger();
         assert_eq!(ledger.local_damping > 0.0, damping > 0.0);
         let of_start = body.mass * late * velocity.length();
@@ -242,7 +235,7 @@ fn a_heavy_top_precesses_steadily() {
     let (sin, cos) = (precession * simulation.time()).sin_cos();
     let expected = [center[0] * cos, center[0] * sin, center[2]];
     // A step rotates it by 0.055 rad: second order, some 10⁻⁶ of the path of 0.36 m.
-    assert!(apart(body.center, expected) < 1e-6, "{:?} {expected:?}", body.center);
+    assert!(distance(body.center, expected) < 1e-6, "{:?} {expected:?}", body.center);
     assert!((vector(body.center).length() - arm).abs() < 1e-15);
 }
 
@@ -272,7 +265,7 @@ fn a_body_on_a_ball_joint_keeps_energy_and_angular_momentum_about_the_vertical()
         // The energy of a symplectic scheme oscillates, here by (ω Δt)² at 7 rad/s, and does not drift.
         assert!(ledger.residual.abs() < 1e-5 * start.kinetic, "{ledger:?}");
         let body = simulation.bodies()[0];
-        assert!((apart(body.center, through) - apart(center, through)).abs() < 1e-14);
+        assert!((distance(body.center, through) - distance(center, through)).abs() < 1e-14);
     }
     assert!(swung > 1.0 && rose > 5.0, "{swung} {rose}");
 }
@@ -343,7 +336,7 @@ fn joints_go_with_periodic_sides() {
     assert!(periods < -1.5 && (periods - periods.round()).abs() < 1e-10, "{periods}");
     assert_eq!([bodies[0].center[1], bodies[0].center[2]], [start[1], start[2]]);
     assert!((bodies[1].angular_velocity[2] / rate - 1.0).abs() < 1e-13);
-    assert!((apart(bodies[1].center, pivot) / 1e-3 - 1.0).abs() < 1e-12);
+    assert!((distance(bodies[1].center, pivot) / 1e-3 - 1.0).abs() < 1e-12);
     let seen = simulation.snapshot();
     for (k, at) in seen.position.iter().enumerate() {
         let center = bodies[k / 3].center;
@@ -370,7 +363,7 @@ fn gravity_that_turns_leaves_velocities_and_pulls_the_other_way_from_there() {
         .change(&[SurroundingsChange::Gravity([0.0, 0.0, G])])
         .expect("a sound change");
     let after = simulation.bodies()[0].angular_velocity;
-    assert!(apart(before, after) < 1e-14 && before[1] > 1.0, "{before:?} {after:?}");
+    assert!(distance(before, after) < 1e-14 && before[1] > 1.0, "{before:?} {after:?}");
     simulation.advance(100).expect("sound steps");
     assert!(simulation.bodies()[0].angular_velocity[1] < 0.8 * before[1]);
     let ledger = simulation.ledger();
@@ -407,7 +400,7 @@ fn a_heap_around_joints_balances_and_goes_on_to_the_bit() {
     assert!(ledger.friction > 0.0 && ledger.local_damping > 0.0);
     let hung = simulation.bodies()[20];
     let through = [pivot[0] + 1e-3, pivot[1], pivot[2] + 2e-3];
-    assert!((apart(hung.center, through) - 5f64.sqrt() * 1e-3).abs() < 1e-15);
+    assert!((distance(hung.center, through) - 5f64.sqrt() * 1e-3).abs() < 1e-15);
 }
 
 #[test]

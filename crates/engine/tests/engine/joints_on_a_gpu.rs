@@ -4,14 +4,11 @@ use crate::clumps::{Fill as _, heap, rod, world};
 use crate::devices::{after, apart, assert_same_ledger, on_cpu, on_gpu};
 use crate::resumed::assert_same_when_resumed;
 use crate::tied::with_joints;
-use seixo_engine::world::{Joint, LeavingPolicy, Precision, Vec3};
+use crate::vectors::vector;
+use seixo_engine::world::{Joint, LeavingPolicy, Precision};
 use seixo_engine::{BodySnapshot, Simulation, SurroundingsChange};
+use seixo_laws::Quaternion;
 use seixo_laws::contact::TangentialLaw;
-use seixo_laws::{Quaternion, Vector3};
-
-fn vector(v: Vec3) -> Vector3<f64> {
-    Vector3 { x: v[0], y: v[1], z: v[2] }
-}
 
 /// Largest difference of centers and velocities of bodies, and of orientations, relative to the largest value of each.
 fn apart_as_bodies(a: &[BodySnapshot], b: &[BodySnapshot]) -> f64 {

@@ -1,7 +1,7 @@
 //! Bonds that are made and dissolved while grains move: unloaded when made, with a ledger that closes, and identical after a restart.
 
 use crate::bars::{MODULUS, RADIUS, SIDE, SPACING, bonds, mass, row, settings};
-use seixo_engine::state::State;
+use crate::resumed::assert_same;
 use seixo_engine::world::{Bonded, Bonds, Grains, Load, Scheme, Settings, Wall, WallMotion, WallShape, World};
 use seixo_engine::{Simulation, SurroundingsChange, plan_time_step};
 use seixo_laws::bond::BondLaw;
@@ -266,13 +266,6 @@ fn play(simulation: &mut Simulation, end: u64) {
         }
     }
     simulation.advance(end - simulation.steps()).unwrap();
-}
-
-fn assert_same(a: &State, b: &State, what: &str) {
-    for ((name, left), (_, right)) in a.sections.iter().zip(&b.sections) {
-        assert!(left == right, "{what}: section {name} differs");
-    }
-    assert_eq!(a.sections.len(), b.sections.len());
 }
 
 #[test]

@@ -19,6 +19,7 @@ mod driven;
 mod drops;
 #[cfg(feature = "long-tests")]
 mod floods;
+mod floors;
 mod gases;
 mod ledgers;
 mod meshes;
@@ -31,6 +32,7 @@ mod steered;
 mod switched;
 mod tied;
 mod touching;
+mod vectors;
 mod vessels;
 mod warm;
 

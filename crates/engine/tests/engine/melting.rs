@@ -1,8 +1,10 @@
 //! Bodies that melt: tests of masses, momenta and fluid levels.
 
+use crate::devices::started_on;
 use crate::domains::started as among_domains;
 use crate::pools::{G, domain, drop_in, fluids, sites, tank, water, wet};
 use crate::solvers::incompressible;
+use crate::vectors::cross;
 use crate::vessels;
 use seixo_engine::world::{
     Body, BodyBoundary, DeviceChoice, Interaction, Precision, Settings, Smoothing, Solver, Sphere, StateLaw, Vec3, World,
@@ -105,18 +107,6 @@ fn floating_ice() -> (World, Melting) {
     floating_ice_in(Solver::WeaklyCompressible)
 }
 
-fn started(world: World, threads: usize) -> Simulation {
-    let settings = Settings {
-        threads,
-        ..Settings::default()
-    };
-    Simulation::new(world, settings).expect("the world is sound")
-}
-
-pub fn cross(a: Vec3, b: Vec3) -> Vec3 {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-}
-
 /// Mass, momentum, and angular momentum about the origin, of all bodies and of all fluid.
 pub fn totals(simulation: &Simulation) -> (f64, Vec3, Vec3) {
     let fluid = simulation.fluid().expect("a wet world");
@@ -148,7 +138,7 @@ pub fn apart(a: &[Vec3], b: &[Vec3]) -> f64 {
 fn what_melts_keeps_its_momenta_and_its_mass_to_half_a_particle() {
     for solver in SOLVERS {
         let (world, melting) = floating_ice_in(solver);
-        let mut simulation = started(world, 2);
+        let mut simulation = started_on(world, 2);
         simulation.advance(100).expect("sound steps");
         let (before, particles, earlier) = (totals(&simulation), simulation.fluid_particles(), simulation.ledger());
         simulation.melt(&[melting]).expect("it can melt");
@@ -212,7 +202,7 @@ fn vessel_with_block() -> (World, Melting) {
 #[test]
 fn a_block_that_melts_fills_its_place_in_mullers_fluid() {
     let (world, melting) = vessel_with_block();
-    let mut simulation = started(world, 2);
+    let mut simulation = started_on(world, 2);
     let dt = simulation.time_step().value;
     simulation.advance((0.1 / dt) as u64).expect("sound steps");
     let block = simulation.bodies()[0].center;
@@ -288,7 +278,7 @@ fn water_that_was_a_block_as_dense_as_water_lies_as_if_it_always_had() {
     let cells = [10, 10, i64::from(depth) + 5];
     let mut world = tank(fluids, cells, [10, 10, i64::from(depth)], 3, None);
     let melting = put_block(&mut world, [3, 3, 5], [4; 3], 1.0, [0.0; 3], [0.0; 3]);
-    let mut simulation = started(world, 2);
+    let mut simulation = started_on(world, 2);
     let dt = simulation.time_step().value;
     simulation.advance((0.1 / dt) as u64).expect("sound steps");
     simulation.melt(&[melting]).expect("it can melt");
@@ -313,7 +303,7 @@ fn going_on_from_before_and_from_after_a_body_melted_changes_no_bit() {
 fn go_on_from_before_and_after_melting(solver: Solver) {
     let (world, melting) = floating_ice_in(solver);
     let melting = [melting];
-    let mut whole = started(world.clone(), 1);
+    let mut whole = started_on(world.clone(), 1);
     whole.advance(60).expect("sound steps");
     let before = whole.save().expect("a sound state");
     whole.melt(&melting).expect("it can melt");
@@ -338,7 +328,7 @@ fn go_on_from_before_and_after_melting(solver: Solver) {
 fn what_cannot_melt_is_refused_by_name_and_what_is_gone_is_passed_over() {
     let (world, melting) = floating_ice();
     let reported = |world: &World, melting: &[Melting]| {
-        let refusal = started(world.clone(), 1).melt(melting).err();
+        let refusal = started_on(world.clone(), 1).melt(melting).err();
         refusal.map_or("nothing".to_owned(), |refusal| refusal.to_string())
     };
     let other = |change: &dyn Fn(&mut Melting)| {

@@ -35,7 +35,7 @@ fn apart(a: &[[f64; 3]], b: &[[f64; 3]]) -> f64 {
     both.fold(0.0, |most: f64, (x, y)| most.max((x - y).abs())) / most
 }
 
-fn after(simulation: &mut Simulation, steps: u64) -> FluidSnapshot {
+pub fn after(simulation: &mut Simulation, steps: u64) -> FluidSnapshot {
     simulation.advance(steps).unwrap();
     simulation.observe().unwrap();
     simulation.fluid().unwrap()

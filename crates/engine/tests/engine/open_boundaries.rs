@@ -2,21 +2,11 @@
 
 use crate::channels;
 use crate::channels::{CHANNEL, JET, SPACING, channel, jet, shaken, speeding};
+use crate::devices::{on_threads, started};
 use crate::pools::{G, drop_in, fluids, tank, water, wet};
 use seixo_engine::state::FluidSnapshot;
-use seixo_engine::world::{FluidInlet, FluidOutlet, Fluids, OutletForm, Settings, WallMotion, World};
+use seixo_engine::world::{FluidInlet, FluidOutlet, Fluids, OutletForm, WallMotion, World};
 use seixo_engine::{Simulation, SurroundingsChange, WorldError};
-
-fn on_threads(threads: usize) -> Settings {
-    Settings {
-        threads,
-        ..Settings::default()
-    }
-}
-
-fn started(world: World) -> Simulation {
-    Simulation::new(world, on_threads(1)).unwrap()
-}
 
 fn steps_in(simulation: &Simulation, time: f64) -> u64 {
     (time / simulation.time_step().value).round() as u64

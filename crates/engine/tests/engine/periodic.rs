@@ -1,6 +1,8 @@
 //! Periodic sides and Lees–Edwards (sliding) sides.
 
 use crate::beds;
+use crate::cells::settings;
+use crate::devices::after;
 use seixo_engine::Simulation;
 use seixo_engine::state::State;
 use seixo_engine::world::{
@@ -50,21 +52,6 @@ const SHEAR: Shear = Shear {
     gradient: 2,
     rate: 20.0,
 };
-
-fn settings(threads: usize) -> Settings {
-    Settings {
-        threads,
-        time_step: Some(1e-6),
-        ..Settings::default()
-    }
-}
-
-fn after(world: &World, settings: Settings, steps: u64) -> Simulation {
-    let mut simulation = Simulation::new(world.clone(), settings).unwrap();
-    simulation.advance(steps).unwrap();
-    simulation.observe().unwrap();
-    simulation
-}
 
 fn saved(world: &World, threads: usize, steps: u64) -> State {
     after(world, settings(threads), steps).save().unwrap()

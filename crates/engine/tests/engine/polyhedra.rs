@@ -1,18 +1,13 @@
 //! Polyhedral grains: tests against physics.
 
-use crate::corners::{about, block, capsule, floor, on, prism, put, started, through_a_collision, turned, world};
+use crate::corners::{about, block, capsule, prism, put, through_a_collision, turned, world};
+use crate::devices::{on_threads, started};
+use crate::floors::floor;
+use crate::vectors::{distance, length};
 use seixo_engine::state::GrainSnapshot;
-use seixo_engine::world::{DeviceChoice, Frustum, Interaction, PolyhedralShape, Settings, Vec3, Wall, WallShape, World};
+use seixo_engine::world::{DeviceChoice, Frustum, Interaction, PolyhedralShape, Settings, Wall, WallShape, World};
 use seixo_engine::{Partner, Simulation, SurroundingsChange};
 use seixo_laws::contact::{Cohesion, NormalLaw, TangentialLaw};
-
-fn apart(a: Vec3, b: Vec3) -> f64 {
-    (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>().sqrt()
-}
-
-fn size(v: Vec3) -> f64 {
-    apart(v, [0.0; 3])
-}
 
 pub fn rough() -> Interaction {
     Interaction {
@@ -38,13 +33,13 @@ fn a_free_box_keeps_angular_momentum_and_energy() {
     world.grains.angular_velocity[0] = [0.02, 1.0, 0.01];
     let settings = Settings {
         time_step: Some(1e-5),
-        ..on(1)
+        ..on_threads(1)
     };
     let mut simulation = Simulation::new(world, settings).expect("the world is sound");
     let (before, energy) = (simulation.momentum().angular, simulation.ledger().rotational);
     simulation.advance(100_000).expect("sound steps");
     let (after, ledger) = (simulation.momentum().angular, simulation.ledger());
-    assert!(apart(before, after) < 1e-9 * size(before), "{before:?} {after:?}");
+    assert!(distance(before, after) < 1e-9 * length(before), "{before:?} {after:?}");
     assert!((ledger.rotational / energy - 1.0).abs() < 1e-9, "{energy} {}", ledger.rotational);
     // It did turn: about one radian about y.
     let [w, ..] = simulation.snapshot().orientation[0];
@@ -58,7 +53,7 @@ fn two_cubes_face_on_give_their_elastic_energy_back() {
     put(&mut world, 0, OF_UNIT_CUBE, [0.1, 0.05, -0.501], [0.0, 0.0, 0.3]);
     let settings = Settings {
         time_step: Some(1e-4),
-        ..on(1)
+        ..on_threads(1)
     };
     let mut simulation = Simulation::new(world, settings).expect("the world is sound");
     let (before, energy) = (simulation.momentum(), simulation.ledger().kinetic);
@@ -80,8 +75,8 @@ fn two_cubes_face_on_give_their_elastic_energy_back() {
     assert!((moving / energy - 1.0).abs() < 1e-4, "{energy} J became {moving} J");
     assert!(ledger.residual.abs() < 1e-4 * energy, "{ledger:?}");
     let scale = mass * 0.3;
-    assert!(apart(before.linear, after.linear) < 1e-12 * scale, "{before:?} {after:?}");
-    assert!(apart(before.angular, after.angular) < 1e-12 * scale, "{before:?} {after:?}");
+    assert!(distance(before.linear, after.linear) < 1e-12 * scale, "{before:?} {after:?}");
+    assert!(distance(before.angular, after.angular) < 1e-12 * scale, "{before:?} {after:?}");
     assert!(simulation.snapshot().velocity[0][2] > 0.0);
 }
 
@@ -128,7 +123,7 @@ fn two_balls(is_shape: [bool; 2]) -> Simulation {
     }
     let settings = Settings {
         time_step: Some(1e-6),
-        ..on(1)
+        ..on_threads(1)
     };
     let mut simulation = Simulation::new(world, settings).expect("the world is sound");
     simulation.advance(6000).expect("sound steps");
@@ -138,14 +133,14 @@ fn two_balls(is_shape: [bool; 2]) -> Simulation {
 #[test]
 fn a_shape_that_is_a_ball_moves_as_a_sphere() {
     let spheres = two_balls([false, false]).snapshot();
-    assert!(size(spheres.angular_velocity[0]) > 0.1, "they have touched: {spheres:?}");
+    assert!(length(spheres.angular_velocity[0]) > 0.1, "they have touched: {spheres:?}");
     for is_shape in [[true, true], [true, false], [false, true]] {
         let shapes = two_balls(is_shape).snapshot();
         for k in 0..2 {
-            assert!(apart(spheres.position[k], shapes.position[k]) < 1e-12, "{is_shape:?} {shapes:?}");
-            assert!(apart(spheres.velocity[k], shapes.velocity[k]) < 1e-12, "{is_shape:?} {shapes:?}");
+            assert!(distance(spheres.position[k], shapes.position[k]) < 1e-12, "{is_shape:?} {shapes:?}");
+            assert!(distance(spheres.velocity[k], shapes.velocity[k]) < 1e-12, "{is_shape:?} {shapes:?}");
             assert!(
-                apart(spheres.angular_velocity[k], shapes.angular_velocity[k]) < 1e-10,
+                distance(spheres.angular_velocity[k], shapes.angular_velocity[k]) < 1e-10,
                 "{is_shape:?} {shapes:?}"
             );
         }
@@ -182,7 +177,7 @@ pub fn swarm() -> World {
 #[test]
 fn threads_do_not_change_a_bit() {
     let after = |threads: usize| {
-        let mut simulation = Simulation::new(swarm(), on(threads)).expect("the world is sound");
+        let mut simulation = Simulation::new(swarm(), on_threads(threads)).expect("the world is sound");
         simulation.advance(STEPS).expect("sound steps");
         (simulation.snapshot(), simulation.ledger(), simulation.contacts())
     };
@@ -198,7 +193,7 @@ fn a_resumed_run_has_the_same_bits() {
     let mut whole = started(swarm());
     whole.advance(STEPS).expect("sound steps");
     let state = whole.save().expect("a sound state");
-    let mut resumed = Simulation::restore(swarm(), on(2), &state).expect("the state fits");
+    let mut resumed = Simulation::restore(swarm(), on_threads(2), &state).expect("the state fits");
     assert_eq!(resumed.contacts_now().unwrap(), whole.contacts_now().unwrap());
     assert_eq!(resumed.ledger(), whole.ledger());
     for simulation in [&mut whole, &mut resumed] {
@@ -216,7 +211,7 @@ fn features_that_are_kept_over_steps_change_no_bit() {
     assert!(whole.contacts() > 5, "{} contacts", whole.contacts());
     let mut state = whole.save().expect("a sound state");
     for _ in 0..60 {
-        let mut resumed = Simulation::restore(swarm(), on(1), &state).expect("the state fits");
+        let mut resumed = Simulation::restore(swarm(), on_threads(1), &state).expect("the state fits");
         resumed.advance(7).expect("sound steps");
         state = resumed.save().expect("a sound state");
     }
@@ -232,8 +227,8 @@ fn momentum_is_kept_and_the_ledger_closes_with_friction_and_damping() {
     simulation.advance(2 * STEPS).expect("sound steps");
     let (after, ledger) = (simulation.momentum(), simulation.ledger());
     let scale: f64 = simulation.snapshot().mass.iter().sum::<f64>() * 0.2;
-    assert!(apart(before.linear, after.linear) < 1e-12 * scale, "{before:?} {after:?}");
-    assert!(apart(before.angular, after.angular) < 1e-12 * scale, "{before:?} {after:?}");
+    assert!(distance(before.linear, after.linear) < 1e-12 * scale, "{before:?} {after:?}");
+    assert!(distance(before.angular, after.angular) < 1e-12 * scale, "{before:?} {after:?}");
     assert!(ledger.normal_damping > 0.05 * energy && ledger.friction > 0.0, "{ledger:?}");
     assert!(ledger.residual.abs() < 5e-3 * energy, "{ledger:?}");
 }
@@ -247,12 +242,12 @@ fn the_force_on_a_cube_is_that_of_its_contacts() {
     let records = simulation.contacts_now().unwrap();
     let [record] = records[..] else { panic!("one pair: {records:?}") };
     assert_eq!((record.a, record.b), (0, Partner::Grain(1)));
-    assert!(apart(record.normal, [0.0, 0.0, 1.0]) < 1e-12, "{record:?}");
+    assert!(distance(record.normal, [0.0, 0.0, 1.0]) < 1e-12, "{record:?}");
     assert!((record.overlap - 0.002).abs() < 1e-12, "{record:?}");
     // The middle of the common face.
-    assert!(apart(record.point, [0.05, 0.0, 0.0]) < 1e-9, "{record:?}");
+    assert!(distance(record.point, [0.05, 0.0, 0.0]) < 1e-9, "{record:?}");
     let force = simulation.snapshot().force;
-    assert!(record.normal_force[2] > 0.0 && apart(force[0], record.force()) < 1e-12 * size(force[0]));
+    assert!(record.normal_force[2] > 0.0 && distance(force[0], record.force()) < 1e-12 * length(force[0]));
     // Partners count, not the four corners of the common face.
     assert_eq!(simulation.snapshot().coordination, [1, 1]);
     assert_eq!(simulation.contacts(), 1);
@@ -285,15 +280,15 @@ fn a_grain_that_gets_another_velocity_keeps_its_rotation() {
     world.grains.angular_velocity[0] = [0.2, 1.0, 0.1];
     let settings = Settings {
         time_step: Some(1e-3),
-        ..on(1)
+        ..on_threads(1)
     };
     let mut simulation = Simulation::new(world, settings).expect("the world is sound");
     simulation.advance(500).expect("sound steps");
     let before = simulation.snapshot();
     simulation.set_velocity(0, [0.0, 0.0, 0.5]).expect("a possible change");
     let after = simulation.snapshot();
-    assert!(apart(before.angular_velocity[0], [0.2, 1.0, 0.1]) > 1e-3, "the axis moves");
-    assert!(apart(before.angular_velocity[0], after.angular_velocity[0]) < 1e-12);
+    assert!(distance(before.angular_velocity[0], [0.2, 1.0, 0.1]) > 1e-3, "the axis moves");
+    assert!(distance(before.angular_velocity[0], after.angular_velocity[0]) < 1e-12);
     assert_eq!((after.velocity[0], &after.orientation), ([0.0, 0.0, 0.5], &before.orientation));
     let [seen] = simulation.polyhedra()[..] else { panic!("one grain") };
     assert_eq!((seen.id, seen.shape, seen.radius), (0, 0, 1.0));
@@ -301,7 +296,7 @@ fn a_grain_that_gets_another_velocity_keeps_its_rotation() {
     assert_eq!(seen.orientation, after.orientation[0]);
     let momentum = simulation.momentum().angular;
     simulation.advance(500).expect("sound steps");
-    assert!(apart(momentum, simulation.momentum().angular) < 1e-10 * size(momentum));
+    assert!(distance(momentum, simulation.momentum().angular) < 1e-10 * length(momentum));
 }
 
 #[test]
@@ -316,7 +311,7 @@ fn overlaps_are_shares_of_the_rounding_radius_and_messages_say_so() {
     );
     // They overlap by 9 cm, and the rounding radius is 10 cm.
     world.grains.position[0][2] = 0.4;
-    let refused = Simulation::new(world, on(1)).map(|_| ()).unwrap_err().to_string();
+    let refused = Simulation::new(world, on_threads(1)).map(|_| ()).unwrap_err().to_string();
     assert!(refused.contains("at the start, 90.0 % of the smaller rounding radius"), "{refused}");
 }
 
@@ -388,7 +383,7 @@ fn what_polyhedra_do_not_go_with_is_refused_with_a_remedy() {
         (|world, _| world.shapes[0].rounding = 0.5, "shape cube: it reaches"),
     ];
     for (spoil, what) in spoiled {
-        let (mut world, mut settings) = (plain.clone(), on(1));
+        let (mut world, mut settings) = (plain.clone(), on_threads(1));
         spoil(&mut world, &mut settings);
         let refused = Simulation::new(world, settings).map(|_| ()).unwrap_err().to_string();
         assert!(refused.contains(what), "{what}: {refused}");
@@ -462,7 +457,7 @@ fn a_shape_that_is_a_ball_rolls_on_a_plane_as_a_sphere() {
         }
         let settings = Settings {
             time_step: Some(5e-6),
-            ..on(1)
+            ..on_threads(1)
         };
         let mut simulation = Simulation::new(world, settings).expect("the world is sound");
         simulation.advance(10_000).expect("sound steps");
@@ -470,11 +465,11 @@ fn a_shape_that_is_a_ball_rolls_on_a_plane_as_a_sphere() {
         (simulation.snapshot(), simulation.ledger(), walls[0].force)
     };
     let ((sphere, ledger, push), (shape, of_shape, its_push)) = (rolling(false), rolling(true));
-    assert!(size(sphere.angular_velocity[0]) > 0.5, "it rolls: {sphere:?}");
-    assert!(apart(sphere.position[0], shape.position[0]) < 1e-12, "{sphere:?} {shape:?}");
-    assert!(apart(sphere.velocity[0], shape.velocity[0]) < 1e-11, "{sphere:?} {shape:?}");
-    assert!(apart(sphere.angular_velocity[0], shape.angular_velocity[0]) < 1e-10);
-    assert!(apart(push, its_push) < 1e-8 * size(push).max(1.0), "{push:?} {its_push:?}");
+    assert!(length(sphere.angular_velocity[0]) > 0.5, "it rolls: {sphere:?}");
+    assert!(distance(sphere.position[0], shape.position[0]) < 1e-12, "{sphere:?} {shape:?}");
+    assert!(distance(sphere.velocity[0], shape.velocity[0]) < 1e-11, "{sphere:?} {shape:?}");
+    assert!(distance(sphere.angular_velocity[0], shape.angular_velocity[0]) < 1e-10);
+    assert!(distance(push, its_push) < 1e-8 * length(push).max(1.0), "{push:?} {its_push:?}");
     assert!((ledger.elastic_normal - of_shape.elastic_normal).abs() < 1e-9 * ledger.initial.abs());
     assert!((ledger.residual - of_shape.residual).abs() < 1e-9 * ledger.initial.abs());
 }
@@ -492,7 +487,7 @@ fn a_cube_that_falls_on_a_corner_keeps_its_energy_and_can_be_resumed() {
     };
     let settings = Settings {
         time_step: Some(1e-4),
-        ..on(1)
+        ..on_threads(1)
     };
     let mut whole = Simulation::new(falling(), settings.clone()).expect("the world is sound");
     let initial = whole.ledger();
@@ -513,7 +508,7 @@ fn a_cube_that_falls_on_a_corner_keeps_its_energy_and_can_be_resumed() {
     assert_eq!(resumed.save().unwrap(), whole.save().unwrap());
     let ledger = whole.ledger();
     assert!(ledger.residual.abs() < 1e-3 * initial.kinetic, "{initial:?} {ledger:?}");
-    assert!(size(whole.snapshot().angular_velocity[0]) > 0.1, "the corner turned it");
+    assert!(length(whole.snapshot().angular_velocity[0]) > 0.1, "the corner turned it");
 }
 
 /// A closed drum of this radius around the axis y, two meters wide.
@@ -549,7 +544,7 @@ fn a_cube_that_falls_in_a_drum_keeps_its_energy() {
     );
     let settings = Settings {
         time_step: Some(5e-5),
-        ..on(1)
+        ..on_threads(1)
     };
     let mut simulation = Simulation::new(world, settings).expect("the world is sound");
     let mass = simulation.snapshot().mass[0];
@@ -572,7 +567,10 @@ fn round_walls_must_be_closed_and_around_polyhedra() {
         world.walls.push(drum(1.5));
         put(&mut world, 0, 0.1, [0.0; 3], [0.0; 3]);
         spoil(&mut world);
-        Simulation::new(world, on(1)).map(|_| ()).err().map(|refusal| refusal.to_string())
+        Simulation::new(world, on_threads(1))
+            .map(|_| ())
+            .err()
+            .map(|refusal| refusal.to_string())
     };
     assert_eq!(refused(|_| {}), None);
     type Spoil = fn(&mut World);
@@ -615,7 +613,7 @@ fn too_many_contacts_with_a_wall_are_an_error_with_both_names() {
     turned(&mut world, 0, 0.6, [0.0, 0.0, 0.5001], upright, [0.0, 0.0, -0.5]);
     let settings = Settings {
         time_step: Some(5e-5),
-        ..on(1)
+        ..on_threads(1)
     };
     let mut simulation = Simulation::new(world, settings).expect("the world is sound");
     let stopped = (0..40).find_map(|_| simulation.advance(25).err()).expect("an error").to_string();
@@ -641,8 +639,8 @@ fn the_normal_of_a_contact_with_a_round_wall_is_that_of_its_surface() {
         panic!("one contact: {records:?}")
     };
     assert_eq!(record.b, Partner::Wall(0));
-    assert!(apart(record.normal, [-0.6, 0.0, 0.8]) < 1e-9, "{record:?}");
-    assert!((record.overlap - 1e-3).abs() < 1e-9 && size(record.tangential_force) < 1e-9 * size(record.normal_force));
+    assert!(distance(record.normal, [-0.6, 0.0, 0.8]) < 1e-9, "{record:?}");
+    assert!((record.overlap - 1e-3).abs() < 1e-9 && length(record.tangential_force) < 1e-9 * length(record.normal_force));
 }
 
 #[test]
@@ -650,7 +648,7 @@ fn a_snapshot_has_the_volume_of_the_shape_and_not_of_the_bounding_sphere() {
     let mut world = world(vec![cube()], Interaction::default());
     put(&mut world, 0, OF_UNIT_CUBE, [0.0; 3], [0.0; 3]);
     let density = world.materials[0].density;
-    let grains = Simulation::new(world, on(1)).expect("the world is sound").snapshot();
+    let grains = Simulation::new(world, on_threads(1)).expect("the world is sound").snapshot();
     assert!(
         (grains.volume_of(0) * density / grains.mass[0] - 1.0).abs() < 1e-12,
         "{:?}",

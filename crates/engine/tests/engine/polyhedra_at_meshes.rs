@@ -1,7 +1,10 @@
 //! Polyhedral grains at walls from meshes.
 
-use crate::corners::{about, floor, on, put, turned, world};
+use crate::corners::{about, put, turned, world};
+use crate::devices::on_threads;
+use crate::floors::floor;
 use crate::polyhedra::{OF_UNIT_CUBE, cube, rough};
+use crate::vectors::distance;
 use seixo_engine::state::{GrainSnapshot, Ledger};
 use seixo_engine::world::{Domain, Interaction, LeavingPolicy, Settings, Triangle, Vec3, Wall, WallShape, World};
 use seixo_engine::{Simulation, SurroundingsChange};
@@ -18,16 +21,12 @@ pub fn mesh(triangles: Vec<Triangle>) -> Wall {
     }
 }
 
-fn with_step(world: World, time_step: f64) -> Simulation {
+pub fn with_step(world: World, time_step: f64) -> Simulation {
     let settings = Settings {
         time_step: Some(time_step),
-        ..on(1)
+        ..on_threads(1)
     };
     Simulation::new(world, settings).expect("the world is sound")
-}
-
-fn apart(a: Vec3, b: Vec3) -> f64 {
-    (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>().sqrt()
 }
 
 /// A cube with this velocity on a wall at z = 0, after a quarter of a second.
@@ -56,12 +55,12 @@ fn a_belt_of_two_triangles_takes_a_cube_along_as_a_plane_does() {
         plane.velocity[0][0] > 0.5 && ledger.friction > 0.0 && ledger.wall_work != 0.0,
         "{plane:?} {ledger:?}"
     );
-    assert!(apart(plane.position[0], on_mesh.position[0]) < 1e-8, "{plane:?} {on_mesh:?}");
-    assert!(apart(plane.velocity[0], on_mesh.velocity[0]) < 1e-6, "{plane:?} {on_mesh:?}");
+    assert!(distance(plane.position[0], on_mesh.position[0]) < 1e-8, "{plane:?} {on_mesh:?}");
+    assert!(distance(plane.velocity[0], on_mesh.velocity[0]) < 1e-6, "{plane:?} {on_mesh:?}");
     for (a, b) in [(ledger.friction, its_ledger.friction), (ledger.wall_work, its_ledger.wall_work)] {
         assert!((a / b - 1.0).abs() < 1e-6, "{ledger:?} {its_ledger:?}");
     }
-    assert!(apart(push, its_push) < 1e-3 * apart(push, [0.0; 3]), "{push:?} {its_push:?}");
+    assert!(distance(push, its_push) < 1e-3 * distance(push, [0.0; 3]), "{push:?} {its_push:?}");
 }
 
 /// What a belt that slides under a cube takes from its drive is friction times its velocity.
@@ -88,13 +87,13 @@ fn a_cube_slides_over_two_triangles_as_over_a_plane() {
     let ground = rectangle([[-3.0, -3.0, 0.0], [3.0, -3.0, 0.0], [3.0, 3.0, 0.0], [-3.0, 3.0, 0.0]]);
     let ((plane, ledger, push), (on_mesh, its_ledger, its_push)) = (sliding(floor()), sliding(mesh(ground)));
     assert!(plane.position[0][0] > 0.0 && ledger.friction > 0.0, "{plane:?}");
-    assert!(apart(plane.position[0], on_mesh.position[0]) < 1e-8, "{plane:?} {on_mesh:?}");
-    assert!(apart(plane.velocity[0], on_mesh.velocity[0]) < 1e-6, "{plane:?} {on_mesh:?}");
+    assert!(distance(plane.position[0], on_mesh.position[0]) < 1e-8, "{plane:?} {on_mesh:?}");
+    assert!(distance(plane.velocity[0], on_mesh.velocity[0]) < 1e-6, "{plane:?} {on_mesh:?}");
     assert!(
         (ledger.friction / its_ledger.friction - 1.0).abs() < 1e-6,
         "{ledger:?} {its_ledger:?}"
     );
-    assert!(apart(push, its_push) < 1e-3 * apart(push, [0.0; 3]), "{push:?} {its_push:?}");
+    assert!(distance(push, its_push) < 1e-3 * distance(push, [0.0; 3]), "{push:?} {its_push:?}");
 }
 
 /// A plate that stands on its side, with its upper rim at z = 0.
@@ -151,7 +150,7 @@ fn a_resumed_run_at_a_mesh_has_the_same_bits() {
     let state = whole.save().expect("a sound state");
     let settings = Settings {
         time_step: Some(1e-4),
-        ..on(2)
+        ..on_threads(2)
     };
     let mut resumed = Simulation::restore(falling_on_a_plate(), settings, &state).expect("the state fits");
     assert_eq!(resumed.ledger(), whole.ledger());
@@ -182,7 +181,7 @@ fn a_cube_that_passes_many_triangles_goes_on_after_any_change() {
     let now = whole.snapshot();
     assert!(now.position[0][0] > 0.2, "{now:?}");
     // Gravity is the same, so it is the same motion.
-    let off = apart(changed.snapshot().position[0], now.position[0]);
+    let off = distance(changed.snapshot().position[0], now.position[0]);
     assert!(off < 1e-12, "{off:e}");
 }
 
@@ -191,7 +190,7 @@ fn what_meshes_and_polyhedra_do_not_go_with_is_refused() {
     let refused = |spoil: fn(&mut World)| {
         let mut world = falling_on_a_plate();
         spoil(&mut world);
-        Simulation::new(world, on(1)).map(|_| ()).unwrap_err().to_string()
+        Simulation::new(world, on_threads(1)).map(|_| ()).unwrap_err().to_string()
     };
     let periodic = refused(|world| {
         let domain = Domain::open([-4.0; 3], [4.0; 3], LeavingPolicy::Error);

@@ -1,10 +1,11 @@
 //! Polyhedral grains at walls on a GPU, against the CPU (software Vulkan suffices; without any adapter these tests fail).
 
-use crate::corners::{floor, prism, put, world};
+use crate::corners::{prism, put, world};
 use crate::devices::{after, apart, assert_same_ledger, on_cpu, on_gpu};
+use crate::floors::floor;
 use crate::polyhedra::rough;
 use crate::polyhedra_on_a_gpu::{on_a_plane, with_step};
-use crate::polyhedra_with_clumps::size;
+use crate::vectors::length;
 use seixo_engine::Simulation;
 use seixo_engine::world::{Precision, Settings, Vec3, Wall, WallShape, World};
 use std::f64::consts::PI;
@@ -21,7 +22,7 @@ fn on_both(world: &World, time_step: f64, steps: u64) -> [Simulation; 2] {
     for (of_cpu, of_gpu) in cpu.walls().iter().zip(gpu.walls()) {
         let apart: Vec3 = [0, 1, 2].map(|k| of_cpu.force[k] - of_gpu.force[k]);
         assert!(
-            size(of_cpu.force) > 0.0 && size(apart) < 1e-6 * size(of_cpu.force),
+            length(of_cpu.force) > 0.0 && length(apart) < 1e-6 * length(of_cpu.force),
             "{of_cpu:?} {of_gpu:?}"
         );
     }

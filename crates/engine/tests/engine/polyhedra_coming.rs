@@ -1,6 +1,8 @@
 //! Polyhedral grains that come while a simulation runs.
 
-use crate::corners::{floor, on, put, world};
+use crate::corners::{put, world};
+use crate::devices::on_threads;
+use crate::floors::floor;
 use crate::polyhedra::{OF_UNIT_CUBE, cube, rough};
 use seixo_engine::Simulation;
 use seixo_engine::world::{ExpectedGrains, Frustum, Grains, Settings, Wall, WallShape, World};
@@ -35,7 +37,7 @@ fn empty() -> World {
 fn settings() -> Settings {
     Settings {
         time_step: Some(1e-4),
-        ..on(1)
+        ..on_threads(1)
     }
 }
 

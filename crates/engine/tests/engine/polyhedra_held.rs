@@ -1,6 +1,8 @@
 //! Polyhedral grains with prescribed motion: from the start, and from a change on.
 
-use crate::corners::{about, block, floor, on, put, started, through_a_collision, turned, world};
+use crate::corners::{about, block, put, through_a_collision, turned, world};
+use crate::devices::{on_threads, started};
+use crate::floors::floor;
 use crate::polyhedra::{OF_UNIT_CUBE, cube, rough, swarm};
 use crate::resumed::assert_same_when_resumed_after;
 use crate::switched::hold;
@@ -70,7 +72,7 @@ fn a_cube_that_falls_on_a_fixed_one_comes_to_rest_on_it() {
 
 #[test]
 fn grains_of_a_turning_body_go_around_its_axis_and_turn_with_it() {
-    assert_turns_with_its_body(on(1), 4000);
+    assert_turns_with_its_body(on_threads(1), 4000);
 }
 
 /// Asserts the places, orientations and angular velocities of two boxes on a body that turns, after this many steps.
@@ -124,7 +126,7 @@ fn a_cube_that_moves_throws_a_ball_at_twice_its_speed() {
     let usual = plan_time_step(&world, Scheme::default()).expect("the world is sound").value;
     let settings = Settings {
         time_step: Some(usual / 16.0),
-        ..on(1)
+        ..on_threads(1)
     };
     let mut simulation = Simulation::new(world, settings).expect("the world is sound");
     through_a_collision(&mut simulation);
@@ -146,7 +148,7 @@ fn a_box_that_is_held_and_set_free_keeps_its_orientation_and_turns_on() {
     world.later.constrained_groups = vec![0];
     let settings = Settings {
         time_step: Some(5e-5),
-        ..on(1)
+        ..on_threads(1)
     };
     let mut simulation = Simulation::new(world, settings).expect("the world is sound");
     simulation.advance(2000).expect("sound steps");
@@ -217,7 +219,7 @@ pub fn swarm_with_changes() -> (World, Vec<(u64, Vec<SurroundingsChange>)>) {
 fn a_run_with_held_cubes_resumes_with_the_same_bits() {
     let (world, changes) = swarm_with_changes();
     for (count, before) in [(1, 1800), (2, 2600), (3, 3600)] {
-        assert_same_when_resumed_after(&world, &on(1), &changes[..count], [before, 400]);
+        assert_same_when_resumed_after(&world, &on_threads(1), &changes[..count], [before, 400]);
     }
 }
 

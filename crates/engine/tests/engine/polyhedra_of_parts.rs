@@ -1,8 +1,10 @@
 //! Polyhedral grains of several convex parts.
 
-use crate::corners::{about, block, on, put, started, through_a_collision, turned, world};
+use crate::corners::{about, block, put, through_a_collision, turned, world};
+use crate::devices::{on_threads, started};
+use crate::vectors::distance;
 use seixo_engine::Simulation;
-use seixo_engine::world::{Interaction, PartEnds, PolyhedralShape, Settings, Vec3};
+use seixo_engine::world::{Interaction, PartEnds, PolyhedralShape, Settings};
 
 /// Outer half length and half width of the bars of a cross, over its scale.
 const REACH: f64 = 0.948_528_137_423_857;
@@ -35,14 +37,6 @@ fn cross() -> PolyhedralShape {
     }
 }
 
-fn size(v: Vec3) -> f64 {
-    v.iter().map(|x| x * x).sum::<f64>().sqrt()
-}
-
-fn apart(a: Vec3, b: Vec3) -> f64 {
-    size([0, 1, 2].map(|k| a[k] - b[k]))
-}
-
 #[test]
 fn a_ball_fits_into_the_corner_of_a_cross_and_touches_both_bars() {
     let with_ball = |gap: f64| {
@@ -59,7 +53,7 @@ fn a_ball_fits_into_the_corner_of_a_cross_and_touches_both_bars() {
     assert_eq!(simulation.contacts(), 1, "one pair");
     let [x, y, z] = simulation.snapshot().force[1];
     assert!(x > 0.0 && (x / y - 1.0).abs() < 1e-9 && z.abs() < 1e-9 * x, "{x} {y} {z}");
-    assert!(apart(simulation.snapshot().force[0], [-x, -y, -z]) < 1e-12 * x);
+    assert!(distance(simulation.snapshot().force[0], [-x, -y, -z]) < 1e-12 * x);
 }
 
 #[test]
@@ -77,15 +71,15 @@ fn two_crosses_that_meet_keep_momentum_and_energy() {
     );
     let settings = Settings {
         time_step: Some(1e-4),
-        ..on(1)
+        ..on_threads(1)
     };
     let mut simulation = Simulation::new(world, settings).expect("the world is sound");
     let (before, energy) = (simulation.momentum(), simulation.ledger().kinetic);
     through_a_collision(&mut simulation);
     let (after, ledger) = (simulation.momentum(), simulation.ledger());
     let scale = simulation.snapshot().mass[0] * 0.2;
-    assert!(apart(before.linear, after.linear) < 1e-12 * scale, "{before:?} {after:?}");
-    assert!(apart(before.angular, after.angular) < 1e-11 * scale, "{before:?} {after:?}");
+    assert!(distance(before.linear, after.linear) < 1e-12 * scale, "{before:?} {after:?}");
+    assert!(distance(before.angular, after.angular) < 1e-11 * scale, "{before:?} {after:?}");
     assert!(ledger.rotational > 1e-3 * energy, "they turn: {ledger:?}");
     let moving = ledger.kinetic + ledger.rotational;
     assert!((moving / energy - 1.0).abs() < 2e-3, "{energy} J became {moving} J");

@@ -2,17 +2,15 @@
 
 use crate::alike::assert_same;
 use crate::bonded_faces::{APART, bar, glue};
-use crate::corners::{about, floor, prism, put, turned, world};
+use crate::corners::{about, prism, put, turned, world};
 use crate::devices::{after, apart, assert_same_ledger, on_cpu, on_gpu};
+use crate::floors::floor;
 use crate::polyhedra::{OF_UNIT_CUBE, cube, rough, swarm};
 use crate::polyhedra_at_meshes::{mesh, plate, rectangle};
+use crate::vectors::distance;
 use seixo_engine::Simulation;
-use seixo_engine::world::{Bonds, Interaction, Load, Precision, Settings, Vec3, Wall, WallShape, World};
+use seixo_engine::world::{Bonds, Interaction, Load, Precision, Settings, Wall, WallShape, World};
 use seixo_laws::bond::BondLaw;
-
-fn distance(a: Vec3, b: Vec3) -> f64 {
-    (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>().sqrt()
-}
 
 pub fn with_step(time_step: f64, settings: Settings) -> Settings {
     Settings {

@@ -1,35 +1,22 @@
 //! Polyhedral grains on joints to space: tests against physics.
 
-use crate::corners::{UPRIGHT, about, block, capsule, on, put, started, through_a_collision, turned, world};
+use crate::corners::{UPRIGHT, about, block, capsule, put, through_a_collision, turned, world};
+use crate::devices::{on_threads, started};
 use crate::joints::gauss_mean;
 use crate::polyhedra::rough;
+use crate::polyhedra_at_meshes::with_step;
 use crate::resumed::assert_same_when_resumed;
+use crate::vectors::{distance, vector};
 use seixo_engine::Simulation;
 use seixo_engine::world::{Interaction, Joint, Settings, Vec3, World};
-use seixo_laws::{Quaternion, Vector3};
+use seixo_laws::Quaternion;
 use std::f64::consts::PI;
 
 const G: f64 = 9.81;
 
-fn vector(v: Vec3) -> Vector3<f64> {
-    Vector3 { x: v[0], y: v[1], z: v[2] }
-}
-
-fn apart(a: Vec3, b: Vec3) -> f64 {
-    vector(a).minus(&vector(b)).length()
-}
-
 /// Puts the first grain on a joint.
 fn tie(world: &mut World, joint: Joint) {
     world.grains.put_on_joint(0, &world.shapes[0], joint);
-}
-
-fn stepped(world: World, time_step: f64) -> Simulation {
-    let settings = Settings {
-        time_step: Some(time_step),
-        ..on(1)
-    };
-    Simulation::new(world, settings).expect("the world is sound")
 }
 
 /// A world with gravity and a box of three different edges, with its center and orientation.
@@ -60,7 +47,7 @@ fn a_box_on_a_hinge_swings_with_the_period_of_a_compound_pendulum() {
         // T₀ = 2π √(I/(m g d)) for small amplitudes, and T = T₀/M(1, cos ½θ₀) with Gauss's mean M.
         let small = 2.0 * PI * ((own + mass * arm * arm) / (mass * G * arm)).sqrt();
         let period = small / gauss_mean(1.0, (0.5 * angle).cos());
-        let mut simulation = stepped(world, dt);
+        let mut simulation = with_step(world, dt);
         let (mut passed, mut before) = (Vec::new(), arm * angle.sin());
         while passed.len() < 2 {
             simulation.step().expect("a sound step");
@@ -98,13 +85,13 @@ fn a_box_on_an_axle_spins_freely() {
             axis: [1.0, 2.0, 2.0],
         },
     );
-    let mut simulation = stepped(world, 2e-4);
+    let mut simulation = with_step(world, 2e-4);
     let (start, energy) = (simulation.bodies()[0], simulation.ledger().rotational);
     let about_axle = |simulation: &Simulation| vector(simulation.bodies()[0].angular_momentum).dot(&axis);
     let before = about_axle(&simulation);
     simulation.advance(4000).expect("sound steps");
     let (end, ledger) = (simulation.bodies()[0], simulation.ledger());
-    assert!(apart(end.center, center) < 1e-15, "{end:?}");
+    assert!(distance(end.center, center) < 1e-15, "{end:?}");
     assert!(vector(end.angular_velocity).minus(&spin).length() < 1e-11 * rate, "{end:?}");
     assert!((about_axle(&simulation) / before - 1.0).abs() < 1e-11 && before > 0.0, "{before}");
     assert!(
@@ -133,7 +120,7 @@ fn a_box_on_a_ball_joint_at_its_center_keeps_its_angular_momentum() {
     let mut world = hung_box(center, about([0.6, 0.0, 0.8], 1.1));
     world.grains.angular_velocity[0] = [3.0, -2.0, 4.0];
     tie(&mut world, Joint::Ball { through: center });
-    let mut simulation = stepped(world, 2e-4);
+    let mut simulation = with_step(world, 2e-4);
     let (before, energy) = (vector(simulation.bodies()[0].angular_momentum), simulation.ledger().rotational);
     for _ in 0..20 {
         simulation.advance(200).expect("sound steps");
@@ -142,7 +129,7 @@ fn a_box_on_a_ball_joint_at_its_center_keeps_its_angular_momentum() {
         assert!(change < 1e-11 * before.length(), "{body:?} {before:?}");
         // The energy of a symplectic scheme oscillates by (ω Δt)², and does not drift.
         assert!((ledger.rotational / energy - 1.0).abs() < 1e-5, "{ledger:?} {energy}");
-        assert!(apart(body.center, center) < 1e-15, "{body:?}");
+        assert!(distance(body.center, center) < 1e-15, "{body:?}");
     }
     let turns = vector(simulation.bodies()[0].angular_velocity).minus(&vector([3.0, -2.0, 4.0]));
     assert!(turns.length() > 0.1, "a box of three edges does not spin steadily: {turns:?}");
@@ -203,7 +190,7 @@ fn a_run_with_a_hinged_box_that_is_hit_resumes_with_the_same_bits() {
     put(&mut world, 0, 0.05, [-0.03, 0.01, height + 1e-4], [0.0, 0.0, -0.1]);
     let settings = Settings {
         time_step: Some(1e-5),
-        ..on(1)
+        ..on_threads(1)
     };
     let mut simulation = Simulation::new(world.clone(), settings.clone()).expect("the world is sound");
     simulation.advance(400).expect("sound steps");
@@ -222,6 +209,6 @@ fn a_velocity_that_the_joint_does_not_permit_is_refused() {
             axis: [0.0, 1.0, 0.0],
         },
     );
-    let refused = Simulation::new(world, on(1)).map(|_| ()).unwrap_err().to_string();
+    let refused = Simulation::new(world, on_threads(1)).map(|_| ()).unwrap_err().to_string();
     assert!(refused.contains("its hinge lets through"), "{refused}");
 }

@@ -1,6 +1,7 @@
 //! Polyhedral grains in domains with periodic sides.
 
-use crate::corners::{about, on, turned, world};
+use crate::corners::{about, turned, world};
+use crate::devices::on_threads;
 use crate::polyhedra::{cube, rough};
 use seixo_engine::Simulation;
 use seixo_engine::world::{Domain, LeavingPolicy, Settings, Vec3, World};
@@ -26,7 +27,7 @@ fn cubes_that_meet_across_a_periodic_side_move_as_in_the_middle() {
     let after = |shift: Vec3| {
         let settings = Settings {
             time_step: Some(1e-4),
-            ..on(1)
+            ..on_threads(1)
         };
         let mut simulation = Simulation::new(meeting(shift), settings).expect("the world is sound");
         simulation.advance(6000).expect("sound steps");

@@ -1,11 +1,14 @@
 //! Worlds that start with the polyhedral grains that another simulation saved.
 
-use crate::corners::{about, floor, on};
+use crate::corners::about;
+use crate::devices::on_threads;
+use crate::floors::floor;
 use crate::polyhedra::swarm;
+use crate::saved::with;
+use crate::vectors::distance;
 use seixo_engine::state::State;
 use seixo_engine::world::{Grains, SavedGrains, Scheme, Settings, Vec3, WallShape, World};
 use seixo_engine::{Partner, Simulation, plan_time_step};
-use std::sync::Arc;
 
 /// Steps of the first run, after which many grains touch.
 const STEPS: u64 = 3000;
@@ -24,18 +27,9 @@ fn falling() -> (World, Settings) {
     let settings = Settings {
         decomposition_invariant: true,
         time_step: Some(time_step),
-        ..on(1)
+        ..on_threads(1)
     };
     (world, settings)
-}
-
-/// The world with these grains in place of its own.
-fn with(world: &World, saved: SavedGrains) -> World {
-    World {
-        grains: saved.grains.clone(),
-        saved: Some(Arc::new(saved)),
-        ..world.clone()
-    }
 }
 
 fn after(world: World, settings: &Settings, steps: u64) -> Simulation {
@@ -52,10 +46,6 @@ fn saved_by(simulation: &mut Simulation) -> SavedGrains {
 /// A vector after a quarter turn about x.
 fn turned([x, y, z]: Vec3) -> Vec3 {
     [x, -z, y]
-}
-
-fn apart(a: Vec3, b: Vec3) -> f64 {
-    (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>().sqrt()
 }
 
 #[test]
@@ -114,9 +104,9 @@ fn a_rotated_swarm_behaves_the_same() {
             ("velocity", [one.velocity[k], other.velocity[k]]),
             ("angular velocity", [one.angular_velocity[k], other.angular_velocity[k]]),
         ] {
-            let off = apart(turned(a), b);
+            let off = distance(turned(a), b);
             assert!(
-                off < 1e-8 * (1.0 + apart(a, [0.0; 3])),
+                off < 1e-8 * (1.0 + distance(a, [0.0; 3])),
                 "{what} of grain {}: {a:?} {b:?}",
                 one.id[k]
             );

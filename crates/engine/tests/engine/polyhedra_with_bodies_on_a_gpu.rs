@@ -6,7 +6,8 @@ use crate::devices::{after, apart, assert_same_ledger, on_cpu, on_gpu};
 use crate::joints::gauss_mean;
 use crate::polyhedra::OF_UNIT_CUBE;
 use crate::polyhedra_on_a_gpu::{assert_resumes, with_step};
-use crate::polyhedra_with_clumps::{clump_above_a_cube, clump_that_hits_a_cube, size};
+use crate::polyhedra_with_clumps::{clump_above_a_cube, clump_that_hits_a_cube};
+use crate::vectors::{distance, length};
 use seixo_engine::world::{Interaction, Joint, Precision, Scheme, Vec3, World};
 use seixo_engine::{Simulation, plan_time_step};
 use std::f64::consts::PI;
@@ -19,10 +20,6 @@ const ANGLE: f64 = 0.3;
 
 /// Center of the box that spins \[m\].
 const AXIS: Vec3 = [0.1, 2.0, 0.3];
-
-fn distance(a: Vec3, b: Vec3) -> f64 {
-    size([0, 1, 2].map(|k| a[k] - b[k]))
-}
 
 /// Two boxes of three different edges: one at rest beside its hinge, and one that spins on a ball joint at its center. Nothing touches, and the material
 /// is soft, so that it permits a long time step.
@@ -60,7 +57,7 @@ fn a_box_on_a_hinge_keeps_its_period_and_one_on_a_ball_joint_its_angular_momentu
     assert!(x.abs() < 5e-5 * ARM * ANGLE && z < 0.0 && hung.velocity[0] < 0.0, "{hung:?}");
     let before = start.bodies()[1].angular_momentum;
     let change = distance(spinning.angular_momentum, before);
-    assert!(change < 1e-11 * size(before), "{spinning:?} {before:?}");
+    assert!(change < 1e-11 * length(before), "{spinning:?} {before:?}");
     assert!(distance(spinning.center, AXIS) < 1e-14, "{spinning:?}");
     assert!(
         distance(spinning.angular_velocity, start.bodies()[1].angular_velocity) > 0.1,
@@ -86,11 +83,11 @@ fn a_clump_that_hits_a_cube_keeps_momentum_and_goes_as_on_the_cpu() {
     gpu.advance(cpu.steps()).expect("sound steps");
     gpu.observe().expect("a sound state");
     let now = gpu.momentum();
-    let momentum = size(before.linear);
+    let momentum = length(before.linear);
     assert!(distance(before.linear, now.linear) < 1e-11 * momentum, "{before:?} {now:?}");
     assert!(distance(before.angular, now.angular) < 1e-11 * 0.1 * momentum, "{before:?} {now:?}");
     let (clump, expected) = (gpu.bodies()[0], cpu.bodies()[0]);
-    assert!(size(expected.angular_velocity) > 0.1, "it was hit at its end: {expected:?}");
+    assert!(length(expected.angular_velocity) > 0.1, "it was hit at its end: {expected:?}");
     assert!(distance(clump.center, expected.center) < 1e-9, "{clump:?} {expected:?}");
     assert!(distance(clump.velocity, expected.velocity) < 1e-8, "{clump:?} {expected:?}");
     assert!(
@@ -98,7 +95,7 @@ fn a_clump_that_hits_a_cube_keeps_momentum_and_goes_as_on_the_cpu() {
         "{clump:?} {expected:?}"
     );
     let (cube, expected) = (gpu.polyhedra()[0], cpu.polyhedra()[0]);
-    assert!(size(expected.velocity) > 1e-3, "the cube was hit: {expected:?}");
+    assert!(length(expected.velocity) > 1e-3, "the cube was hit: {expected:?}");
     assert!(distance(cube.velocity, expected.velocity) < 1e-8, "{cube:?} {expected:?}");
 }
 
@@ -133,7 +130,7 @@ fn a_clump_on_a_cube_and_a_ball_on_a_hinged_cube_do_the_same_on_cpu_and_gpu() {
     let (ledger, snapshot) = (cpu.ledger(), cpu.snapshot());
     assert!(ledger.normal_damping > 0.0, "{ledger:?}");
     assert!(
-        size(cpu.bodies()[1].angular_velocity) > 0.1 && snapshot.velocity[6][2] > -0.1,
+        length(cpu.bodies()[1].angular_velocity) > 0.1 && snapshot.velocity[6][2] > -0.1,
         "{snapshot:?}"
     );
     let found = apart(&snapshot, &gpu.snapshot());

@@ -1,15 +1,14 @@
 //! Clumps that move freely beside polyhedral grains.
 
 use crate::clumps::{Shape, rod};
-use crate::corners::{UPRIGHT, about, floor, on, put, started, through_a_collision, world};
+use crate::corners::{UPRIGHT, about, put, through_a_collision, world};
+use crate::devices::{on_threads, started};
+use crate::floors::floor;
 use crate::polyhedra::{OF_UNIT_CUBE, cube, rough};
 use crate::resumed::assert_same_when_resumed;
-use seixo_engine::world::{Interaction, Scheme, Settings, Vec3, World};
+use crate::vectors::{distance, length};
+use seixo_engine::world::{Interaction, Scheme, Settings, World};
 use seixo_engine::{Simulation, plan_time_step};
-
-pub fn size(v: Vec3) -> f64 {
-    v.iter().map(|x| x * x).sum::<f64>().sqrt()
-}
 
 /// A cube of a decimeter on a floor, and a clump of four spheres just above it.
 pub fn clump_above_a_cube(radius: f64) -> World {
@@ -37,7 +36,10 @@ fn a_clump_that_falls_onto_a_cube_comes_to_rest_on_it() {
     let height = 0.1 + height_of_clump(radius);
     assert!((clump.center[2] - height).abs() < 1e-3, "{clump:?} {height}");
     assert!(clump.center[0].abs() < 1e-4 && clump.center[1].abs() < 1e-4, "{clump:?}");
-    assert!(size(clump.velocity) < 2e-3 && size(block.velocity) < 2e-3, "{clump:?} {block:?}");
+    assert!(
+        length(clump.velocity) < 2e-3 && length(block.velocity) < 2e-3,
+        "{clump:?} {block:?}"
+    );
     // Three spheres on the cube, which is on the floor.
     assert!(simulation.contacts() >= 3, "{}", simulation.contacts());
     assert!(ledger.residual.abs() < 0.1 * ledger.normal_damping, "{ledger:?}");
@@ -61,26 +63,25 @@ fn a_clump_and_a_cube_that_collide_keep_momentum_and_energy() {
     let usual = plan_time_step(&world, Scheme::default()).expect("the world is sound").value;
     let settings = Settings {
         time_step: Some(usual / 8.0),
-        ..on(1)
+        ..on_threads(1)
     };
     let mut simulation = Simulation::new(world, settings).expect("the world is sound");
     let (before, energy) = (simulation.momentum(), simulation.ledger().kinetic);
     through_a_collision(&mut simulation);
     let (after, ledger) = (simulation.momentum(), simulation.ledger());
-    let apart = |a: Vec3, b: Vec3| size([0, 1, 2].map(|k| a[k] - b[k]));
-    let momentum = size(before.linear);
-    assert!(apart(before.linear, after.linear) < 1e-11 * momentum, "{before:?} {after:?}");
+    let momentum = length(before.linear);
+    assert!(distance(before.linear, after.linear) < 1e-11 * momentum, "{before:?} {after:?}");
     assert!(
-        apart(before.angular, after.angular) < 1e-11 * 0.1 * momentum,
+        distance(before.angular, after.angular) < 1e-11 * 0.1 * momentum,
         "{before:?} {after:?}"
     );
     let moving = ledger.kinetic + ledger.rotational;
     assert!((moving / energy - 1.0).abs() < 1e-3, "{energy} J became {moving} J");
     assert!(ledger.rotational > 1e-3 * energy, "{ledger:?}");
-    assert!(size(simulation.polyhedra()[0].velocity) > 0.02 * SPEED, "the cube was hit");
+    assert!(length(simulation.polyhedra()[0].velocity) > 0.02 * SPEED, "the cube was hit");
 }
 
 #[test]
 fn a_run_with_a_clump_on_a_cube_resumes_with_the_same_bits() {
-    assert_same_when_resumed(&clump_above_a_cube(0.02), &on(1), [700, 500]);
+    assert_same_when_resumed(&clump_above_a_cube(0.02), &on_threads(1), [700, 500]);
 }

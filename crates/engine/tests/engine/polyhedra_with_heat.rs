@@ -1,7 +1,10 @@
 //! Heat of polyhedral grains: through all contacts of a pair, and from walls.
 
 use crate::beds::noise;
-use crate::corners::{DENSITY, floor, on, put, world};
+use crate::corners::{DENSITY, put, world};
+use crate::devices::on_threads;
+use crate::floors::floor;
+use crate::heat::temperatures;
 use crate::polyhedra::{OF_UNIT_CUBE, cube, swarm};
 use crate::resumed::assert_same_when_resumed;
 use seixo_engine::Simulation;
@@ -37,12 +40,8 @@ pub fn soft(shape: PolyhedralShape) -> World {
 fn paced(time_step: f64) -> Settings {
     Settings {
         time_step: Some(time_step),
-        ..on(1)
+        ..on_threads(1)
     }
-}
-
-pub fn temperatures(simulation: &Simulation) -> Vec<f64> {
-    simulation.snapshot().scalars[GrainScalar::Temperature].clone()
 }
 
 #[test]
@@ -115,8 +114,8 @@ fn threads_and_a_resume_change_no_bit_of_the_heat() {
         normal: [0.0, 0.0, 1.0],
     };
     let world = heated(world);
-    let state = assert_same_when_resumed(&world, &on(1), [2500, 1000]);
-    let mut again = Simulation::restore(world.clone(), on(2), &state).expect("the state fits");
+    let state = assert_same_when_resumed(&world, &on_threads(1), [2500, 1000]);
+    let mut again = Simulation::restore(world.clone(), on_threads(2), &state).expect("the state fits");
     let ledger = again.scalar_ledger(GrainScalar::Temperature).expect("it has one");
     assert!(ledger.residual.abs() < 1e-12 * ledger.initial, "{ledger:?}");
     let moved = |(a, b): (&f64, &f64)| (a - b).abs();

@@ -2,9 +2,10 @@
 
 use crate::corners::put;
 use crate::devices::{after, on_cpu, on_gpu};
+use crate::heat::temperatures;
 use crate::polyhedra::{OF_UNIT_CUBE, cube};
 use crate::polyhedra_on_a_gpu::{assert_resumes, on_a_plane, on_meshes, with_step};
-use crate::polyhedra_with_heat::{CAPACITY, CONDUCTIVITY, heated, soft, temperatures};
+use crate::polyhedra_with_heat::{CAPACITY, CONDUCTIVITY, heated, soft};
 use seixo_engine::Simulation;
 use seixo_engine::state::GrainScalar;
 use seixo_engine::world::{Precision, World};

@@ -1,8 +1,9 @@
 //! Water in boxes and in periodic domains.
 
+use crate::floors::floor;
 use seixo_engine::world::{
     Domain, Fluid, Fluids, LeavingPolicy, Particles, PressureTolerance, SignedDistances, Smoothing, Solver, Vec3, ViscousForce, Wall,
-    WallMotion, WallParticles, WallShape, World,
+    WallParticles, World,
 };
 
 /// Gravity \[m/s²\].
@@ -70,20 +71,6 @@ pub fn wet(fluids: Fluids, gravity: f64, domain: Option<Domain>, walls: Vec<Wall
         walls,
         fluids: Some(fluids),
         ..World::default()
-    }
-}
-
-/// A plane at the bottom, to which the wall particles belong.
-pub fn floor() -> Wall {
-    Wall {
-        name: "floor".to_owned(),
-        material: 0,
-        shape: WallShape::Plane {
-            point: [0.0; 3],
-            normal: [0.0, 0.0, 1.0],
-        },
-        motion: WallMotion::default(),
-        specific_wear_rate: 0.0,
     }
 }
 

@@ -1,7 +1,10 @@
 //! Bodies in prescribed motion, and grains under loads: tests against physics.
 
-use crate::clumps::{Fill as _, Shape, floor, heap, rod, world};
+use crate::clumps::{Fill as _, Shape, heap, rod, world};
+use crate::devices::on_threads;
+use crate::floors::floor;
 use crate::resumed::assert_same_when_resumed;
+use crate::vectors::vector;
 use seixo_engine::state::Ledger;
 use seixo_engine::world::Scheme;
 use seixo_engine::world::{LeavingPolicy, Load, Servo, ServoTarget, Settings, SurfaceMotion, Vec3, Vibration, WallMotion, World};
@@ -17,19 +20,12 @@ const GAP: f64 = 1e-6;
 /// Speed of their impact \[m/s\].
 const SPEED: f64 = 0.5;
 
-fn on_one_thread() -> Settings {
-    Settings {
-        threads: 1,
-        ..Settings::default()
-    }
-}
-
 /// A simulation with time steps shorter than usual by this factor.
 fn started(world: World, finer: u64) -> Simulation {
     let usual = plan_time_step(&world, Scheme::default()).expect("the world is sound").value;
     let settings = Settings {
         time_step: Some(usual / finer as f64),
-        ..on_one_thread()
+        ..on_threads(1)
     };
     Simulation::new(world, settings).expect("the world is sound")
 }
@@ -48,10 +44,6 @@ fn beside_held(shape: &Shape, motion: WallMotion, position: Vec3, velocity: Vec3
     });
     world.grains.bodies[0].motion = Some(motion);
     world
-}
-
-fn vector(v: Vec3) -> Vector3<f64> {
-    Vector3 { x: v[0], y: v[1], z: v[2] }
 }
 
 fn apart(a: Vec3, b: &Vector3<f64>) -> f64 {
@@ -259,9 +251,9 @@ fn held_heap() -> World {
 #[test]
 fn going_on_with_bodies_with_prescribed_motion_and_loads_is_the_same_to_the_bit() {
     let world = held_heap();
-    let state = assert_same_when_resumed(&world, &on_one_thread(), [1500, 1500]);
+    let state = assert_same_when_resumed(&world, &on_threads(1), [1500, 1500]);
     let all = world.grains.bodies.len();
-    let simulation = Simulation::restore(world, on_one_thread(), &state).expect("a state of this world");
+    let simulation = Simulation::restore(world, on_threads(1), &state).expect("a state of this world");
     let bodies = simulation.bodies();
     // Indices in the table differ from those in the world by now.
     assert!(bodies.len() < all, "some left");
@@ -277,7 +269,7 @@ fn impossible_motions_and_loads_are_refused() {
     let refused = |change: &dyn Fn(&mut World)| {
         let mut world = beside_held(&one_sphere(), WallMotion::default(), [0.0, 0.0, 5e-3], [0.0; 3]);
         change(&mut world);
-        let refusal = Simulation::new(world, on_one_thread()).err();
+        let refusal = Simulation::new(world, on_threads(1)).err();
         refusal.map_or("nothing".to_owned(), |refusal| refusal.to_string())
     };
     let with_motion = |motion: WallMotion| refused(&|world| world.grains.bodies[0].motion = Some(motion.clone()));

@@ -1,4 +1,4 @@
-//! Restarts from a saved state.
+//! Restarts from a saved state, and comparisons of states.
 
 use seixo_engine::state::State;
 use seixo_engine::world::{Settings, World};
@@ -36,8 +36,15 @@ pub fn assert_same_when_resumed_after(
         simulation.advance(after).unwrap();
     }
     let (whole, second) = (whole.save().unwrap(), second.save().unwrap());
-    for ((name, a), (_, b)) in whole.sections.iter().zip(&second.sections) {
-        assert!(a == b, "{settings:?}: section {name} differs");
-    }
+    assert_same(&whole, &second, &format!("{settings:?}"));
     whole
+}
+
+/// Asserts that two states are bitwise identical.
+#[track_caller]
+pub fn assert_same(a: &State, b: &State, what: &str) {
+    for ((name, left), (_, right)) in a.sections.iter().zip(&b.sections) {
+        assert!(left == right, "{what}: section {name} differs");
+    }
+    assert_eq!(a.sections.len(), b.sections.len());
 }

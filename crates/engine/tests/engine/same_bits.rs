@@ -1,20 +1,15 @@
 //! Identical bits for any number of threads, and after a restart from any saved state.
 
 use crate::beds;
+use crate::devices::on_threads;
+use crate::resumed::assert_same;
 use seixo_engine::Simulation;
 use seixo_engine::state::State;
 use seixo_engine::world::{Domain, LeavingPolicy, Search, Settings, World};
 use seixo_laws::contact::TangentialLaw;
 
-fn settings(threads: usize) -> Settings {
-    Settings {
-        threads,
-        ..Settings::default()
-    }
-}
-
 fn after(world: &World, threads: usize, steps: u64) -> State {
-    let mut simulation = Simulation::new(world.clone(), settings(threads)).unwrap();
+    let mut simulation = Simulation::new(world.clone(), on_threads(threads)).unwrap();
     simulation.advance(steps).unwrap();
     assert!(
         simulation.rebuilds() > 3 && simulation.contacts() > 1000,
@@ -23,13 +18,6 @@ fn after(world: &World, threads: usize, steps: u64) -> State {
         simulation.contacts()
     );
     simulation.save().unwrap()
-}
-
-fn assert_same(a: &State, b: &State, what: &str) {
-    for ((name, left), (_, right)) in a.sections.iter().zip(&b.sections) {
-        assert!(left == right, "{what}: section {name} differs");
-    }
-    assert_eq!(a.sections.len(), b.sections.len());
 }
 
 #[test]
@@ -50,9 +38,9 @@ fn going_on_from_a_saved_state_equals_never_stopping() {
     world.domain = Some(Domain::open([-0.1, -0.1, -0.1], [0.1, 0.1, 0.0157], LeavingPolicy::Delete));
     let whole = after(&world, 2, 2500);
     for split in [1, 137, 700, 1003, 2499] {
-        let mut first = Simulation::new(world.clone(), settings(1)).unwrap();
+        let mut first = Simulation::new(world.clone(), on_threads(1)).unwrap();
         first.advance(split).unwrap();
-        let mut second = Simulation::restore(world.clone(), settings(3), &first.save().unwrap()).unwrap();
+        let mut second = Simulation::restore(world.clone(), on_threads(3), &first.save().unwrap()).unwrap();
         assert_eq!(first.ledger(), second.ledger());
         assert_eq!(first.snapshot(), second.snapshot());
         assert_eq!(first.walls(), second.walls());
@@ -70,7 +58,7 @@ fn the_way_pairs_are_found_does_not_matter_to_the_physics() {
             let settings = Settings {
                 search,
                 skin,
-                ..settings(1)
+                ..on_threads(1)
             };
             let mut simulation = Simulation::new(world.clone(), settings).unwrap();
             simulation.advance(300).unwrap();
@@ -101,7 +89,7 @@ fn every_search_goes_on_from_a_saved_state_as_if_it_had_not_stopped_on_any_numbe
         for search in Search::ALL {
             let with = |threads: usize| Settings {
                 search,
-                ..settings(threads)
+                ..on_threads(threads)
             };
             let mut whole = Simulation::new(world.clone(), with(1)).unwrap();
             whole.advance(700).unwrap();
@@ -128,7 +116,7 @@ fn two_names_for_one_material_change_nothing() {
     two.interactions = vec![Some(beds::interaction(TangentialLaw::Mindlin)); 4];
     two.grains.material = two.grains.id.iter().map(|id| id % 2).collect();
     let run = |world: &World| {
-        let mut simulation = Simulation::new(world.clone(), settings(1)).unwrap();
+        let mut simulation = Simulation::new(world.clone(), on_threads(1)).unwrap();
         simulation.advance(2500).unwrap();
         assert!(simulation.contacts() > 1000);
         simulation.snapshot()

@@ -3,6 +3,7 @@
 use crate::beds;
 use crate::cemented::{cemented, pressed};
 use crate::clumps;
+use crate::vectors::{distance, length};
 use seixo_engine::world::{Bonded, Interaction, Material, SavedGrains, Scheme, Settings, Vec3, WallShape, World};
 use seixo_engine::{ContactRecord, Partner, Simulation, plan_time_step};
 use seixo_laws::contact::TangentialLaw;
@@ -38,7 +39,7 @@ fn saved_by(simulation: &mut Simulation) -> SavedGrains {
 }
 
 /// The world with these grains in place of its own.
-fn with(world: &World, saved: SavedGrains) -> World {
+pub fn with(world: &World, saved: SavedGrains) -> World {
     World {
         grains: saved.grains.clone(),
         saved: Some(Arc::new(saved)),
@@ -64,14 +65,6 @@ fn largest_kinetic(simulation: &mut Simulation) -> f64 {
 fn tangential_forces(simulation: &mut Simulation) -> BTreeMap<(u32, Partner), Vec3> {
     let of = |contact: &ContactRecord| ((contact.a, contact.b), contact.tangential_force);
     simulation.contacts_now().unwrap().iter().map(of).collect()
-}
-
-fn length(v: Vec3) -> f64 {
-    v.iter().map(|x| x * x).sum::<f64>().sqrt()
-}
-
-fn distance(a: Vec3, b: Vec3) -> f64 {
-    length([0, 1, 2].map(|k| a[k] - b[k]))
 }
 
 /// A run that goes on in an unchanged world is the run that was never interrupted, in one domain and in two, bit by bit.

@@ -1,7 +1,7 @@
 //! Particle shifting: voids fill, the ledger closes, and the bits are the same everywhere.
 
 use crate::couette::{GAP, cavity, couette};
-use crate::devices::first_skin_of_fluids;
+use crate::devices::{first_skin_of_fluids, started_on};
 use crate::pools::{fluids, tank, water};
 use seixo_engine::world::{DeviceChoice, Precision, Settings, Solver, World};
 use seixo_engine::{Simulation, WorldError};
@@ -9,14 +9,6 @@ use seixo_engine::{Simulation, WorldError};
 fn shifted(mut world: World) -> World {
     world.fluids.as_mut().unwrap().particle_shifting = true;
     world
-}
-
-fn started(world: World, threads: usize) -> Simulation {
-    let settings = Settings {
-        threads,
-        ..Settings::default()
-    };
-    Simulation::new(world, settings).unwrap()
 }
 
 /// The box at rest without pressure and without the particle nearest to its middle, and the position of that particle.
@@ -44,7 +36,7 @@ fn with_a_void() -> (World, [f64; 3]) {
 fn a_void_fills_where_particles_are_shifted() {
     let (world, place) = with_a_void();
     let share_after = |world: World| {
-        let mut simulation = started(world, 1);
+        let mut simulation = started_on(world, 1);
         simulation.advance(400).unwrap();
         simulation.sample_fluid(&[place])[0].share
     };
@@ -57,7 +49,7 @@ fn a_void_fills_where_particles_are_shifted() {
 #[test]
 fn rows_that_shear_past_each_other_stay_even_and_their_energies_are_accounted_for() {
     let [height, speed] = GAP;
-    let mut simulation = started(shifted(couette()), 1);
+    let mut simulation = started_on(shifted(couette()), 1);
     // Shear diffuses over the gap within L²/(π² ν) = 5 s; after five of these times a hundredth of the initial state remains.
     let steps = (25.0 / simulation.time_step().value) as u64;
     simulation.advance(steps).unwrap();
@@ -67,7 +59,7 @@ fn rows_that_shear_past_each_other_stay_even_and_their_energies_are_accounted_fo
     }
     let ledger = simulation.ledger();
     assert!(ledger.residual.abs() < 1e-2 * ledger.viscosity, "{ledger:?}");
-    let mut simulation = started(shifted(cavity()), 1);
+    let mut simulation = started_on(shifted(cavity()), 1);
     simulation.advance(1000).unwrap();
     let ledger = simulation.ledger();
     assert!(ledger.residual.abs() < 1e-2 * ledger.viscosity, "{ledger:?}");
@@ -76,9 +68,9 @@ fn rows_that_shear_past_each_other_stay_even_and_their_energies_are_accounted_fo
 #[test]
 fn bits_are_the_same_on_any_number_of_threads_and_after_a_checkpoint() {
     for world in [couette, cavity] {
-        let mut first = started(shifted(world()), 1);
+        let mut first = started_on(shifted(world()), 1);
         first.advance(300).unwrap();
-        let mut second = started(shifted(world()), 3);
+        let mut second = started_on(shifted(world()), 3);
         second.advance(130).unwrap();
         let state = second.save().unwrap();
         let mut third = Simulation::restore(shifted(world()), Settings::default(), &state).unwrap();

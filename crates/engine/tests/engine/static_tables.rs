@@ -2,7 +2,7 @@
 
 use crate::alike::assert_same;
 use crate::clumps::{heap, rod};
-use crate::devices::{on_gpu, with_default_skin};
+use crate::devices::{on_gpu, on_threads, with_default_skin};
 use crate::domains::among;
 use crate::on_gpus;
 use crate::resumed::assert_same_when_resumed;
@@ -38,13 +38,6 @@ fn with(search: Search, settings: Settings) -> Settings {
     Settings { search, ..settings }
 }
 
-fn on_one_thread() -> Settings {
-    Settings {
-        threads: 1,
-        ..Settings::default()
-    }
-}
-
 /// The same simulation with hash tables for all spheres, and with other tables for fixed spheres. Only the first would choose its skin.
 fn both(world: &World, settings: &Settings) -> [Simulation; 2] {
     let settings = &with_default_skin(world, settings.clone());
@@ -58,7 +51,7 @@ fn a_heap_on_fixed_rods_has_the_same_bits_and_their_table_is_filled_once() {
         for broad_phase in [None, Some(false)] {
             let settings = Settings {
                 broad_phase,
-                ..on_one_thread()
+                ..on_threads(1)
             };
             let [mut all, mut divided] = both(&heap_on_rods(periodic), &settings);
             assert_eq!(all.static_table(), None);
@@ -83,14 +76,14 @@ fn a_heap_on_fixed_rods_has_the_same_bits_and_their_table_is_filled_once() {
 
 #[test]
 fn a_run_goes_on_from_a_saved_state_with_its_static_tables() {
-    let settings = with(Search::SpatialHashStatic, on_one_thread());
+    let settings = with(Search::SpatialHashStatic, on_threads(1));
     assert_same_when_resumed(&heap_on_rods(None), &settings, [1537, 700]);
 }
 
 #[test]
 fn grains_that_are_fixed_and_released_during_a_run_have_the_same_bits() {
     let world = bed();
-    let [mut all, mut divided] = both(&world, &on_one_thread());
+    let [mut all, mut divided] = both(&world, &on_threads(1));
     assert_eq!(divided.static_table(), None);
     play(&mut divided, 690);
     let fixed = world.grains.group.iter().filter(|&&group| group == 1).count();

@@ -2,8 +2,8 @@
 
 use crate::bars::{SPACING, bonds, mass, row, settings};
 use crate::beds;
+use crate::resumed::assert_same;
 use crate::switched::{END, bed, changes, hold, play};
-use seixo_engine::state::State;
 use seixo_engine::world::{Body, Bonded, Load, Settings, Sphere, WallMotion, World};
 use seixo_engine::{Simulation, SurroundingsChange};
 use seixo_laws::bond::BondLaw;
@@ -181,13 +181,6 @@ fn a_bond_between_two_that_are_held_gives_no_blow_when_one_is_set_free() {
     // In a step, the dashpot of two free spheres reduces the velocity by 2ζω dt, some percent. The dashpot of two fixed grains would reverse it.
     let velocity = simulation.snapshot().velocity[1][0];
     assert!((velocity / speed - 1.0).abs() < 0.2, "{velocity} m/s");
-}
-
-fn assert_same(a: &State, b: &State, what: &str) {
-    for ((name, left), (_, right)) in a.sections.iter().zip(&b.sections) {
-        assert!(left == right, "{what}: section {name} differs");
-    }
-    assert_eq!(a.sections.len(), b.sections.len());
 }
 
 #[test]

@@ -1,23 +1,13 @@
 //! Surface tension: tests with drops.
 
 use crate::alike::assert_same;
+use crate::devices::{on_threads, started};
 use crate::domains;
 use crate::drops::{DENSITY, SIGMA, SPACING, droplet};
 use crate::ledgers::assert_same_ledger;
 use seixo_engine::state::FluidSnapshot;
 use seixo_engine::world::{Domain, FluidOutlet, Fluids, LeavingPolicy, OutletForm, Settings, Smoothing, Solver, World};
 use seixo_engine::{Simulation, WorldError};
-
-fn on_threads(threads: usize) -> Settings {
-    Settings {
-        threads,
-        ..Settings::default()
-    }
-}
-
-fn started(world: World) -> Simulation {
-    Simulation::new(world, on_threads(1)).unwrap()
-}
 
 /// Radius of a disk with as many particles \[m\].
 fn radius_of(world: &World) -> f64 {

@@ -4,7 +4,7 @@ use crate::alike::assert_same;
 use crate::beds::noise;
 use crate::blocks::pushed;
 use crate::couette::{cavity, couette};
-use crate::devices::first_skin_of_fluids;
+use crate::devices::{first_skin_of_fluids, started_on};
 use crate::domains::after;
 use crate::ledgers::assert_same_ledger;
 use crate::pools::{domain, drop_in, fluids, sites, water, wet};
@@ -26,17 +26,9 @@ fn smoothed(mut world: World) -> World {
     world
 }
 
-fn started(world: World, threads: usize) -> Simulation {
-    let settings = Settings {
-        threads,
-        ..Settings::default()
-    };
-    Simulation::new(world, settings).unwrap()
-}
-
 /// The world after this time \[s\].
 fn at(world: World, time: f64) -> Simulation {
-    let mut simulation = started(world, 1);
+    let mut simulation = started_on(world, 1);
     simulation.advance((time / simulation.time_step().value) as u64).unwrap();
     simulation
 }
@@ -146,7 +138,7 @@ fn a_shear_flow_without_viscosity_keeps_its_energy() {
 
 #[test]
 fn momenta_and_the_center_of_mass_of_two_fluids_are_what_they_are_without() {
-    let mut simulation = started(disc(), 1);
+    let mut simulation = started_on(disc(), 1);
     let (start, (mass, center, angular)) = (simulation.momentum_of_fluids(), moments(&simulation));
     simulation.advance((0.5 / simulation.time_step().value) as u64).unwrap();
     let (end, (_, moved, still)) = (simulation.momentum_of_fluids(), moments(&simulation));
@@ -175,7 +167,7 @@ fn fluid_that_moves_as_a_whole_is_not_changed_at_all() {
 
 #[test]
 fn the_ledger_closes_in_a_box_with_a_lid() {
-    let mut simulation = started(smoothed(cavity()), 1);
+    let mut simulation = started_on(smoothed(cavity()), 1);
     simulation.advance(1000).unwrap();
     let ledger = simulation.ledger();
     assert!(ledger.residual.abs() < 1e-2 * ledger.viscosity, "{ledger:?}");
@@ -184,14 +176,14 @@ fn the_ledger_closes_in_a_box_with_a_lid() {
 #[test]
 fn bits_are_the_same_on_any_number_of_threads_and_after_a_checkpoint() {
     for world in [couette, cavity, pushed, disc] {
-        let mut first = started(smoothed(world()), 1);
+        let mut first = started_on(smoothed(world()), 1);
         first.advance(200).unwrap();
         assert_ne!(first.fluid(), {
-            let mut without = started(world(), 1);
+            let mut without = started_on(world(), 1);
             without.advance(200).unwrap();
             without.fluid()
         });
-        let mut second = started(smoothed(world()), 3);
+        let mut second = started_on(smoothed(world()), 3);
         second.advance(90).unwrap();
         let state = second.save().unwrap();
         let mut third = Simulation::restore(smoothed(world()), Settings::default(), &state).unwrap();

@@ -7,6 +7,7 @@ mod fluid;
 mod frames;
 mod history;
 mod lattice;
+mod median;
 mod polyhedra;
 mod published;
 mod rigid_fluid;
@@ -23,6 +24,7 @@ use case::{Case, CaseDefaults};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use history::{RecordArguments, Recorder};
+use median::spread;
 use seixo_engine::Simulation;
 use seixo_engine::world::{ForceAssembly, Settings, World};
 use seixo_view::{Chart, ChartFormat, encode};
@@ -409,10 +411,8 @@ fn measure(
     let (rebuilds, before) = (simulation.rebuilds(), simulation.profile().clone());
     let measurements = seconds_of(simulation, steps, repeat)?;
     let total: f64 = measurements.iter().sum();
-    let mut seconds = measurements.clone();
-    seconds.sort_by(f64::total_cmp);
+    let [shortest, median, longest] = spread(measurements.iter().copied());
     let speed = |seconds: f64| particles as f64 * steps as f64 / seconds;
-    let median = seconds[seconds.len() / 2];
     let contacts = 0.5 * (contacts_before + contacts(simulation)?);
     let (skin, entries_per_particle) = match simulation.skin_of_fluids().filter(|_| case.is_fluid()) {
         Some(skin) => (skin, simulation.fluid_neighbors()?[1]),
@@ -436,8 +436,8 @@ fn measure(
         particles,
         threads: simulation.threads(),
         particle_steps_per_second: speed(median),
-        slowest: speed(seconds[seconds.len() - 1]),
-        fastest: speed(seconds[0]),
+        slowest: speed(longest),
+        fastest: speed(shortest),
         seconds: median,
         measurements,
         passes: passes

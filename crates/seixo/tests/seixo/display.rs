@@ -11,7 +11,6 @@ use browser::Browser;
 use pages::SLIDER;
 use pictures::{Picture, changed, changed_soon, settled, written};
 use screen::{F, K, LEFT, Q, RIGHT, S, SPACE, Screen, V, W};
-use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::DirBuilderExt;
 use std::process::{Child, Command, Stdio};
@@ -74,11 +73,6 @@ fn recorded() -> Stage {
 /// Path of a frame.
 fn frame(number: usize) -> String {
     format!("drum.out/fields/grains_{number:06}.vtp")
-}
-
-fn result(stage: &Stage, run: &str) -> Value {
-    let record: Value = serde_json::from_str(&stage.read(&format!("{run}/run.json"))).unwrap();
-    record["result"].clone()
 }
 
 /// Runs a command of the program without a screen.
@@ -259,12 +253,12 @@ fn a_window_shows_a_run() {
     screen.close(window);
     assert_eq!(viewer.code(), Some(130), "{}", viewer.said());
     assert!(viewer.said().contains("seixo resume watched"), "{}", viewer.said());
-    assert_eq!(result(&stage, "watched"), "interrupted");
+    assert_eq!(stage.record("watched")["result"], "interrupted");
 
-    let record: Value = serde_json::from_str(&stage.read("watched/run.json")).unwrap();
+    let record = stage.record("watched");
     let until = format!("{:.2}", record["time"].as_f64().unwrap() + 0.05);
     stage.succeed(&format!("resume watched --quiet --until {until}"));
-    assert_eq!(result(&stage, "watched"), "finished");
+    assert_eq!(stage.record("watched")["result"], "finished");
     stage.succeed(&format!("run drum.toml --quiet --until {until} --out unwatched"));
     // The resolved scene contains the end time.
     std::fs::copy(stage.path("unwatched/scene.toml"), stage.path("watched/scene.toml")).unwrap();
@@ -306,7 +300,7 @@ fn a_window_shows_a_run_on_a_gpu() {
         }
         screen.close(window);
         assert_eq!(viewer.code(), Some(130), "{}", viewer.said());
-        let record: Value = serde_json::from_str(&stage.read(&format!("{device}/run.json"))).unwrap();
+        let record = stage.record(device);
         let is_there = record["device"].as_str().is_some_and(|name| (name == "CPU") == (device == "cpu"));
         assert!(is_there, "{record}");
         seen
@@ -366,7 +360,7 @@ fn a_window_shows_grains_and_walls_of_a_box() {
         }
         screen.press(Q);
         assert_eq!(viewer.code(), Some(130), "{}", viewer.said());
-        let record: Value = serde_json::from_str(&stage.read(&format!("{device}/run.json"))).unwrap();
+        let record = stage.record(device);
         assert_eq!(record["steps"], steps, "{record}");
     }
 }

@@ -233,11 +233,6 @@ fn a_box_loses_its_lid_when_a_ball_hits_its_bottom_and_the_ball_leaves() {
     assert!((-impulse / momentum - 1.0).abs() < 0.01, "{impulse} N s of {momentum}");
 }
 
-/// The record of a run.
-fn record(stage: &Stage, run: &str) -> Value {
-    serde_json::from_str(&stage.read(&format!("{run}/run.json"))).unwrap()
-}
-
 /// Asserts that lists were rebuilt about once each time that a grain had moved half of the skin \[m\]. Grains fall from rest for a time \[s\], and a wall
 /// moves at this speed \[m/s\]: both may use up the skin.
 fn assert_rebuilt_as_grains_move(record: &Value, skin: f64, time: f64, speed: f64) {
@@ -261,7 +256,7 @@ fn smooth_grains_of_many_sizes_have_lists_that_last_and_take_less_memory_than_ro
     stage.write("rough.toml", &scene.replace("tangential = \"none\"", rough));
     let [smooth, rough] = ["smooth", "rough"].map(|name| {
         stage.succeed(&format!("run {name}.toml --quiet --threads 1"));
-        record(&stage, &format!("{name}.out"))
+        stage.record(&format!("{name}.out"))
     });
     for record in [&smooth, &rough] {
         assert_rebuilt_as_grains_move(record, 0.2e-3, 20e-3, 0.0);
@@ -279,5 +274,5 @@ fn lists_in_a_drum_are_rebuilt_as_seldom_as_its_grains_move_half_of_the_skin() {
     stage.write("drum.toml", include_str!("known_cases/small-drum.toml"));
     stage.succeed("run drum.toml --quiet --threads 1");
     let speed = 12.0 / 60.0 * TAU * 0.05;
-    assert_rebuilt_as_grains_move(&record(&stage, "drum.out"), 0.4e-3, 50e-3, speed);
+    assert_rebuilt_as_grains_move(&stage.record("drum.out"), 0.4e-3, 50e-3, speed);
 }

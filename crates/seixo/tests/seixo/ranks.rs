@@ -26,13 +26,9 @@ fn among(stage: &Stage, ranks: usize, line: &str) -> Done {
     Done::of(launcher(stage, ranks, line))
 }
 
-fn record(stage: &Stage, run: &str) -> Value {
-    serde_json::from_str(&stage.read(&format!("{run}/run.json"))).unwrap()
-}
-
 /// The record of a decomposed run without the imbalance that a clock measured.
 fn record_but_for_clocks(stage: &Stage, run: &str) -> Value {
-    let mut record = record(stage, run);
+    let mut record = stage.record(run);
     record["decomposition"].as_object_mut().unwrap().remove("imbalance_by_time");
     record
 }
@@ -141,7 +137,7 @@ fn a_run_that_goes_wrong_ends_on_all_ranks_with_one_message() {
     for ranks in [2, 4] {
         let done = among(&stage, ranks, &format!("run leak.toml --out leak-{ranks}"));
         assert_reported_once(&done, "left the domain");
-        let record = record(&stage, &format!("leak-{ranks}"));
+        let record = stage.record(&format!("leak-{ranks}"));
         assert_eq!(record["result"], "failed");
         assert!(record["reason"].as_str().unwrap().contains("left the domain"));
     }
@@ -194,7 +190,7 @@ fn a_signal_to_one_rank_stops_all_after_a_checkpoint() {
     assert_eq!(last["event"], "interrupted");
     assert!(last["message"].as_str().unwrap().contains("seixo resume long"), "{last}");
     assert_eq!(mpirun.wait().unwrap().code(), Some(130));
-    let record = record(&stage, "long");
+    let record = stage.record("long");
     assert_eq!(record["result"], "interrupted");
     assert_eq!(record["steps"].as_u64(), Some(stage.checkpoint("long").0.steps));
 }
@@ -221,7 +217,7 @@ fn ranks_on_a_gpu_write_the_frames_of_domains_on_it() {
     for (name, bytes) in frames() {
         assert!(found.get(name) == Some(bytes), "{name} differs");
     }
-    let device = record(&stage, "ranks")["device"].clone();
+    let device = stage.record("ranks")["device"].clone();
     assert!(device.as_str().is_some_and(|device| device.contains("gpu:0")), "{device}");
 }
 
@@ -262,7 +258,7 @@ fn a_rank_on_a_gpu_that_is_killed_ends_all_and_the_run_goes_on_from_its_checkpoi
     assert!(Some(header.steps) >= steps, "{} {steps:?}", header.steps);
     let until = header.time + 1e-3;
     stage.succeed(&format!("resume killed --quiet --device cpu --domains 1 --until {until}"));
-    let record = record(&stage, "killed");
+    let record = stage.record("killed");
     assert_eq!(record["result"], "finished");
     assert!(record["steps"].as_u64() > Some(header.steps));
 }

@@ -2,6 +2,7 @@
 
 use seixo::files::checkpoint::{self, Header};
 use seixo::files::layer::Disk;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -123,6 +124,11 @@ impl Stage {
 
     pub fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// The record of a run.
+    pub fn record(&self, run: &str) -> Value {
+        serde_json::from_str(&self.read(&format!("{run}/run.json"))).unwrap()
     }
 
     /// Creates a command in this folder.

@@ -3,6 +3,7 @@
 mod worlds;
 
 use super::super::{Done, Failure};
+use super::median::spread;
 use super::{WARMING, failed, refused, seconds_of, warm_up};
 use crate::device_options::{DeviceArguments, is_on_cpu};
 use crate::terminal;
@@ -195,8 +196,7 @@ fn measure(arguments: &PolyhedraArguments, particles: usize, threads: usize) -> 
         .collect();
     let of_lists = passes.iter().filter(|(pass, _)| pass.ends_with("neighbor lists"));
     let share_of_lists = of_lists.map(|(_, share)| share).sum();
-    let mut seconds = measurements.clone();
-    seconds.sort_by(f64::total_cmp);
+    let [shortest, median, longest] = spread(measurements.iter().copied());
     let particles = simulation.len();
     let speed = |seconds: f64| (particles as u64 * steps) as f64 / seconds;
     let each = |number: f64| number / particles as f64;
@@ -211,9 +211,9 @@ fn measure(arguments: &PolyhedraArguments, particles: usize, threads: usize) -> 
         precision: simulation.precision().name(),
         threads: simulation.threads(),
         particles,
-        particle_steps_per_second: speed(seconds[seconds.len() / 2]),
-        slowest: speed(seconds[seconds.len() - 1]),
-        fastest: speed(seconds[0]),
+        particle_steps_per_second: speed(median),
+        slowest: speed(longest),
+        fastest: speed(shortest),
         measurements,
         steps: arguments.steps,
         time_step: simulation.time_step().value,

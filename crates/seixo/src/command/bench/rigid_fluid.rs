@@ -8,6 +8,7 @@ mod shape;
 mod tables;
 
 use super::super::{Done, Failure};
+use super::median::spread;
 use super::search::searches;
 use super::{failed, refused, seconds_of, warm_up};
 use crate::device_options::{DeviceArguments, is_on_cpu};
@@ -449,10 +450,9 @@ fn measure(
     simulation.advance(steps_before(arguments)).map_err(failed)?;
     let rebuilds = simulation.rebuilds();
     let measurements = seconds_of(&mut simulation, steps, repeats).map_err(failed)?;
-    let mut sorted = measurements.clone();
-    sorted.sort_by(f64::total_cmp);
+    let [shortest, median, longest] = spread(measurements.iter().copied());
     let speed = |seconds: f64| steps as f64 / seconds;
-    let steps_per_second = speed(sorted[sorted.len() / 2]);
+    let steps_per_second = speed(median);
     let published = line.published[placement as usize];
     let rebuilt = simulation.rebuilds() - rebuilds;
     let drawn = match frames::drawer() {
@@ -477,8 +477,8 @@ fn measure(
         steps_per_second,
         seconds_per_step: 1.0 / steps_per_second,
         simulated_per_second: steps_per_second * simulation.time_step().value,
-        slowest: speed(sorted[sorted.len() - 1]),
-        fastest: speed(sorted[0]),
+        slowest: speed(longest),
+        fastest: speed(shortest),
         measurements,
         steps: steps * u64::from(repeats),
         repeats,

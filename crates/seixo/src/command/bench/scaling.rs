@@ -6,6 +6,7 @@ mod measured;
 mod model;
 
 use super::super::{Done, Failure, write_file};
+use super::median::spread;
 use super::settled::settled;
 use super::{WARMING, failed, refuse_solid_fraction, refused, seconds_of, warm_up};
 use crate::device_options::{DeviceArguments, is_on_cpu};
@@ -343,9 +344,8 @@ fn measure(
     let measurements = seconds_of(&mut simulation, arguments.steps, arguments.repeat).map_err(failed)?;
     simulation.observe_counts().map_err(failed)?;
     let total: f64 = measurements.iter().sum();
-    let mut sorted = measurements.clone();
-    sorted.sort_by(f64::total_cmp);
-    let seconds_per_step = sorted[sorted.len() / 2] / arguments.steps as f64;
+    let [shortest, median, longest] = spread(measurements.iter().copied());
+    let seconds_per_step = median / arguments.steps as f64;
     // One of the two is zero.
     let grains = simulation.len() + simulation.fluid_particles();
     let speed = |seconds: f64| grains as f64 * arguments.steps as f64 / seconds;
@@ -386,8 +386,8 @@ fn measure(
         steps: arguments.steps,
         seconds_per_step,
         grain_steps_per_second: grains as f64 / seconds_per_step,
-        slowest: speed(sorted[sorted.len() - 1]),
-        fastest: speed(sorted[0]),
+        slowest: speed(longest),
+        fastest: speed(shortest),
         grain_steps_per_second_and_device: grains as f64 / seconds_per_step / domains as f64,
         efficiency: None,
         rebuilds_per_step: (simulation.rebuilds() - before.0) as f64 / steps,

@@ -6,6 +6,7 @@ mod whole;
 
 use super::super::{Done, Failure, create_folder};
 use super::case::{with_room, world_of};
+use super::median::median;
 use super::write_chart;
 use crate::device_options::{DeviceArguments, is_on_cpu};
 use crate::terminal;
@@ -384,13 +385,6 @@ fn measure<T, M>(repeat: u32, trials: &mut [T], find: impl Fn(&mut T) -> Result<
         }
     }
     Ok(times)
-}
-
-/// Median of at least one number.
-fn median(numbers: impl Iterator<Item = f64>) -> f64 {
-    let mut sorted: Vec<f64> = numbers.collect();
-    sorted.sort_by(f64::total_cmp);
-    sorted[sorted.len() / 2]
 }
 
 impl Place {

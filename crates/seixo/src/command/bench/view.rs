@@ -3,6 +3,7 @@
 use super::super::view::AtLast;
 use super::super::{Done, Failure};
 use super::Case;
+use super::median::median;
 use crate::device_options::DeviceArguments;
 use crate::run::preview::draw_where_it_runs;
 use crate::run::{Control, Observer, Options, Progress, RunError, start};
@@ -203,12 +204,7 @@ fn rate(count: usize, mut body: impl FnMut(usize) -> Result<(), Failure>) -> Res
         body(k)?;
         seconds.push(clock.elapsed().as_secs_f64());
     }
-    Ok(1.0 / median(&mut seconds))
-}
-
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
+    Ok(1.0 / median(seconds))
 }
 
 fn watch(arguments: &ViewArguments, folder: &Path) -> Done {
@@ -226,7 +222,7 @@ fn watch(arguments: &ViewArguments, folder: &Path) -> Done {
             all.push(clocked);
         }
     }
-    let of = |all: &[RunTiming], number: fn(&RunTiming) -> f64| median(&mut all.iter().map(number).collect::<Vec<_>>());
+    let of = |all: &[RunTiming], number: fn(&RunTiming) -> f64| median(all.iter().map(number));
     let first = of(&found[0], |one| one.speed);
     for (all, &viewer) in found.iter().zip(&arguments.viewers) {
         let speed = of(all, |one| one.speed);

@@ -30,6 +30,19 @@ fn a_quick_bench_measures_every_case() {
 }
 
 #[test]
+fn the_environment_sets_the_number_of_threads_where_no_option_does() {
+    let stage = Stage::new();
+    let threads = |variable: &str, option: &str| {
+        let line = format!("{QUICK} --json {option}");
+        let done = stage.seixo_with(&line, &[("RAYON_NUM_THREADS", variable)]).succeeded(&line);
+        let measured: Value = serde_json::from_str(&done.out).unwrap();
+        measured["threads"].as_u64().unwrap()
+    };
+    let cores = std::thread::available_parallelism().unwrap().get() as u64;
+    assert_eq!([threads("3", ""), threads("3", "--threads 2"), threads("0", "")], [3, 2, cores]);
+}
+
+#[test]
 fn polyhedra_are_measured_in_a_drum_and_at_rest() {
     let stage = Stage::new();
     let measured = |more: &str| -> Value {

@@ -16,7 +16,7 @@ fn a_run_writes_all_that_was_asked_for() {
         assert!(done.out.contains(reported), "{}", done.out);
     }
 
-    let record: Value = serde_json::from_str(&stage.read("heap.out/run.json")).unwrap();
+    let record = stage.record("heap.out");
     assert_eq!(record["result"], "finished");
     assert_eq!(
         (&record["device"], &record["precision"], &record["grains"]),
@@ -302,7 +302,7 @@ fn a_run_that_cannot_go_on_names_grain_time_and_last_good_state() {
         "{}",
         done.err
     );
-    let record: Value = serde_json::from_str(&stage.read("leak.out/run.json")).unwrap();
+    let record = stage.record("leak.out");
     assert_eq!(record["result"], "failed");
     assert!(record["reason"].as_str().unwrap().contains("left the domain"));
     assert_eq!(stage.checkpoint("leak.out").0.steps, 0);

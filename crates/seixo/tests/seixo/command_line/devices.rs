@@ -27,10 +27,6 @@ fn assert_same_energies(stage: &Stage, run: &str, reference: &str) {
     }
 }
 
-fn record(stage: &Stage, run: &str) -> Value {
-    serde_json::from_str(&stage.read(&format!("{run}/run.json"))).unwrap()
-}
-
 /// Runs a command without any GPU driver.
 fn without_gpus(stage: &Stage, line: &str) -> Done {
     let nowhere = [
@@ -130,7 +126,7 @@ fn a_run_on_the_cpu_in_mixed_precision_resumes_to_the_bit() {
     stage.succeed(&format!("run heap.toml {mixed} --until 0.02 --threads 2 --out resumed"));
     stage.succeed(&format!("resume resumed {mixed} --until 0.05"));
     stage.succeed("run heap.toml --quiet --until 0.05 --out double");
-    let found = record(&stage, "whole");
+    let found = stage.record("whole");
     assert_eq!((&found["device"], &found["precision"]), (&"CPU".into(), &"mixed".into()));
     let [whole, resumed, double] = ["whole", "resumed", "double"].map(|run| stage.read(&format!("{run}/energies.csv")));
     assert_eq!(whole, resumed);
@@ -193,7 +189,7 @@ fn without_a_gpu_only_auto_falls_back_and_says_so() {
     );
     let done = without_gpus(&stage, "resume heap.out --until 0.004 --device auto");
     assert!(done.code == 0 && done.err.contains("note: no GPU found"), "{}", done.err);
-    assert_eq!(record(&stage, "heap.out")["device"], "CPU");
+    assert_eq!(stage.record("heap.out")["device"], "CPU");
     stage.succeed("run heap.toml --until 0.004 --quiet --out plain");
     assert_eq!(stage.read("heap.out/energies.csv"), stage.read("plain/energies.csv"));
     let reported = without_gpus(&stage, "info").out;
@@ -209,7 +205,7 @@ fn a_run_on_a_gpu_writes_what_one_on_the_cpu_writes() {
     let short = "--until 0.03 --set run.time_step=15us --set checkpoint.every=50ms";
     stage.succeed(&format!("run heap.toml --quiet {short} --out cpu"));
     let done = stage.succeed(&format!("run heap.toml {short} --device gpu --precision f64 --out gpu"));
-    let record = record(&stage, "gpu");
+    let record = stage.record("gpu");
     assert_eq!((&record["precision"], &record["result"]), (&"f64".into(), &"finished".into()));
     let device = record["device"].as_str().unwrap();
     assert!(device.contains("gpu:0") && done.err.contains(device), "{device}: {}", done.err);
@@ -277,12 +273,12 @@ fn a_run_goes_on_on_another_device() {
     let stage = Stage::new();
     stage.succeed("run heap.toml --quiet --until 0.03 --out whole");
     stage.succeed("run heap.toml --quiet --until 0.024 --out moved");
-    assert!(record(&stage, "moved")["contacts"].as_u64().unwrap() > 0);
+    assert!(stage.record("moved")["contacts"].as_u64().unwrap() > 0);
     let done = stage.succeed("resume moved --until 0.027 --device gpu --precision f64");
     assert!(done.err.contains("gpu:0"), "{}", done.err);
-    assert_eq!(record(&stage, "moved")["precision"], "f64");
+    assert_eq!(stage.record("moved")["precision"], "f64");
     stage.succeed("resume moved --until 0.03");
-    assert_eq!(record(&stage, "moved")["device"], "CPU");
+    assert_eq!(stage.record("moved")["device"], "CPU");
     assert_same_energies(&stage, "moved", "whole");
 }
 
@@ -299,7 +295,7 @@ fn a_run_that_stops_on_a_gpu_closes_its_ledger() {
         "{}",
         done.err
     );
-    let record = record(&stage, "leak.out");
+    let record = stage.record("leak.out");
     assert_eq!((&record["result"], &record["precision"]), (&"failed".into(), &"mixed".into()));
     assert!(record["reason"].as_str().unwrap().contains("left the domain"));
 }

@@ -2,7 +2,6 @@
 
 use crate::command_line::rows;
 use crate::command_line::stage::{Dice, Stage};
-use serde_json::Value;
 
 /// Grains enter through two inlets, settle on a plate that is then removed, and fall into a zone. A rod of the second stage pushes them.
 const COURSE: &str = r#"
@@ -82,10 +81,6 @@ fn stage() -> Stage {
     stage
 }
 
-fn record(stage: &Stage, run: &str) -> Value {
-    serde_json::from_str(&stage.read(&format!("{run}/run.json"))).unwrap()
-}
-
 /// Returns the last line of the table of inlets and zones, by column.
 fn exchanged(stage: &Stage, run: &str) -> Vec<(String, f64)> {
     let text = stage.read(&format!("{run}/exchange.csv"));
@@ -114,7 +109,7 @@ fn stages_follow_each_other_and_inlets_keep_their_rates() {
     ] {
         assert!(done.err.contains(reported), "{reported}: {}", done.err);
     }
-    let record = record(&stage, "whole");
+    let record = stage.record("whole");
     let stages = record["stages"].as_array().unwrap();
     let names: Vec<&str> = stages.iter().map(|stage| stage["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["fill", "settle", "open", "turn"]);
@@ -190,7 +185,7 @@ fn a_stage_is_looked_at_by_its_own_clock_and_ends_when_its_hold_does() {
     let stage = Stage::new();
     stage.write("clocks.toml", CLOCKS);
     stage.succeed("run clocks.toml --quiet --out whole");
-    let stages = record(&stage, "whole")["stages"].clone();
+    let stages = stage.record("whole")["stages"].clone();
     let began = |k: usize| stages[k]["began"].as_f64().unwrap();
     // The first check is 1 ms after the start of the stage, and 0.5 ms later the stage has held: to a step of 10 µs.
     assert!((began(1) - 0.3e-3).abs() < 5e-6 && (began(2) - 1.8e-3).abs() < 5e-6, "{stages}");
@@ -204,7 +199,7 @@ fn a_stage_is_looked_at_by_its_own_clock_and_ends_when_its_hold_does() {
         let run = format!("split-{split}");
         stage.succeed(&format!("run clocks.toml --quiet --until {split} --out {run}"));
         stage.succeed(&format!("resume {run} --quiet --until 0.003"));
-        assert_eq!(record(&stage, &run)["stages"], stages, "{split}");
+        assert_eq!(stage.record(&run)["stages"], stages, "{split}");
     }
 }
 
@@ -244,7 +239,7 @@ fn what_happens_does_not_depend_on_threads_outputs_or_interruptions() {
     let rare = "--set output.every=0.0333 --set output.energies_every=0.1";
     stage.succeed(&format!("run course.toml --quiet --out rare {rare}"));
     assert_eq!(stage.checkpoint("rare").1, stage.checkpoint("whole").1);
-    assert_eq!(record(&stage, "rare")["stages"], record(&stage, "whole")["stages"]);
+    assert_eq!(stage.record("rare")["stages"], stage.record("whole")["stages"]);
     let mut dice = Dice(3);
     for split in 0..8 {
         let run = format!("split-{split}");
@@ -254,7 +249,7 @@ fn what_happens_does_not_depend_on_threads_outputs_or_interruptions() {
         stage.succeed(&format!("resume {run} --quiet --until 0.3 --threads 2"));
         std::fs::copy(stage.path("whole/scene.toml"), stage.path(&format!("{run}/scene.toml"))).unwrap();
         stage.assert_same(&run, "whole");
-        assert_eq!(record(&stage, &run)["stages"], record(&stage, "whole")["stages"]);
+        assert_eq!(stage.record(&run)["stages"], stage.record("whole")["stages"]);
     }
 }
 
@@ -271,14 +266,14 @@ fn a_gpu_lets_the_same_happen() {
         assert!((of(&cpu, name) / of(&gpu, name) - 1.0).abs() < 1e-12, "{name}");
     }
     let began = |run: &str| {
-        let record = record(&stage, run);
+        let record = stage.record(run);
         let stages = record["stages"].as_array().unwrap().iter();
         stages
             .map(|stage| (stage["name"].clone(), stage["began"].clone()))
             .collect::<Vec<_>>()
     };
     assert_eq!(began("cpu"), began("gpu"));
-    assert_eq!(record(&stage, "cpu")["grains"], record(&stage, "gpu")["grains"]);
+    assert_eq!(stage.record("cpu")["grains"], stage.record("gpu")["grains"]);
     // A run on the GPU resumes with the same bits too.
     stage.succeed(&format!(
         "run course.toml --quiet --until 0.12 --device gpu --precision mixed {long_steps} --out whole"
@@ -463,7 +458,7 @@ fn a_tap_is_opened_and_shut_and_the_table_reports_what_came_and_went() {
     // Particles of the first 80 ms had the 165 ms that a fall of 30 cm takes.
     let sunk = of(&passed, "outlet_sink_count");
     assert!((28.0..60.0).contains(&sunk), "{sunk}");
-    assert_eq!(record(&stage, "whole")["fluid_particles"].as_f64().unwrap(), 60.0 - sunk);
+    assert_eq!(stage.record("whole")["fluid_particles"].as_f64().unwrap(), 60.0 - sunk);
     for split in ["0.03", "0.111", "0.25"] {
         let run = format!("split-{split}");
         stage.succeed(&format!("run tap.toml --quiet --until {split} --out {run}"));
@@ -531,6 +526,6 @@ fn a_group_is_held_as_a_body_in_a_fluid_goes() {
     for solver in ["wcsph", "dfsph"] {
         let line = format!("run held.toml --quiet --out {solver} --set fluid.oil.solver={solver} --set output.every=5us");
         stage.succeed(&line);
-        assert_eq!(record(&stage, solver)["result"], "finished");
+        assert_eq!(stage.record(solver)["result"], "finished");
     }
 }

@@ -1,7 +1,6 @@
 //! Runs on CPU and GPU at the same time. Software Vulkan suffices as a GPU.
 
 use crate::command_line::stage::Stage;
-use serde_json::Value;
 
 /// A ball of cork in a small tank: 384 particles of water, without those at the position of the ball, and wall particles.
 const CORK: &str = r#"
@@ -40,7 +39,7 @@ fn a_heterogeneous_run_reports_when_cpu_and_gpu_were_at_work() {
     let stage = Stage::new();
     stage.write("cork.toml", CORK);
     stage.succeed("run cork.toml --quiet --device heterogeneous");
-    let record: Value = serde_json::from_str(&stage.read("cork.out/run.json")).unwrap();
+    let record = stage.record("cork.out");
     let device = record["device"].as_str().unwrap();
     assert!(device.starts_with("CPU and ") && device.contains("gpu:0"), "{device}");
 

@@ -65,7 +65,7 @@ fn a_stopped_run_goes_on_as_if_it_had_never_stopped() {
         };
         assert_eq!(output.status.code(), Some(130), "{name}");
         assert!(last["message"].as_str().unwrap().contains(&format!("seixo resume {run}")), "{last}");
-        let record: Value = serde_json::from_str(&stage.read(&format!("{run}/run.json"))).unwrap();
+        let record = stage.record(&run);
         assert_eq!(record["result"], "interrupted");
         let steps = stage.checkpoint(&run).0.steps;
         assert!(

@@ -3,17 +3,12 @@
 use crate::command_line::stage::{Done, SEIXO, Stage};
 use seixo::files::vtk::{Field, SURFACE_FIELDS};
 use seixo_engine::state::Ledger;
-use serde_json::Value;
 
 /// Runs a line of the shell that starts with a command of the program.
 fn shell(stage: &Stage, before: &str, line: &str, after: &str) -> Done {
     let mut command = stage.command("sh", "-c");
     command.arg(format!("{before} exec {SEIXO} {line} {after}"));
     Done::of(command)
-}
-
-fn result(stage: &Stage, run: &str) -> Value {
-    serde_json::from_str::<Value>(&stage.read(&format!("{run}/run.json"))).unwrap()["result"].clone()
 }
 
 #[test]
@@ -43,7 +38,7 @@ fn what_cannot_be_printed_is_an_error_with_code_1() {
         );
         assert!(!done.err.contains("panicked"), "{line}: {}", done.err);
     }
-    assert_eq!([result(&stage, "text"), result(&stage, "json")], ["finished", "finished"]);
+    assert_eq!(["text", "json"].map(|run| stage.record(run)["result"].clone()), ["finished"; 2]);
     // Other errors are still reported, with their own exit code.
     let done = shell(&stage, "", "check nowhere.toml --json", "> /dev/full");
     assert!(done.code == 2 && done.err.contains("nowhere.toml"), "{}", done.err);
@@ -61,7 +56,7 @@ fn a_reader_that_goes_away_is_no_error() {
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!((output.status.code(), said.as_str()), (Some(0), ""), "{line}");
     }
-    assert_eq!(result(&stage, "heap.out"), "finished");
+    assert_eq!(stage.record("heap.out")["result"], "finished");
 }
 
 #[test]
@@ -73,7 +68,7 @@ fn a_limit_on_the_size_of_files_is_an_error_that_names_the_file() {
     for part in ["heap.out/", "File too large", "ulimit -f unlimited"] {
         assert!(done.err.contains(part), "without \"{part}\": {}", done.err);
     }
-    assert_eq!(result(&stage, "heap.out"), "failed");
+    assert_eq!(stage.record("heap.out")["result"], "failed");
     // A table exceeds the limit later.
     let done = shell(
         &stage,
@@ -87,7 +82,7 @@ fn a_limit_on_the_size_of_files_is_an_error_that_names_the_file() {
         done.err
     );
     stage.succeed("resume heap.out --quiet");
-    assert_eq!(result(&stage, "heap.out"), "finished");
+    assert_eq!(stage.record("heap.out")["result"], "finished");
 }
 
 /// The reference must describe each array and column; an addition without a description fails here.

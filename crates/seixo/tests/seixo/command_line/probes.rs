@@ -187,7 +187,7 @@ fn stages_end_when_a_probe_says_so_and_resumed_runs_end_alike() {
     let done = stage.succeed("run ball.toml --threads 1 --out whole");
     assert!(done.err.contains("stage fall ends: probe.ball.z = "), "{}", done.err);
     assert!(done.err.contains("stage settle ends: drift.ball.z = "), "{}", done.err);
-    let record: serde_json::Value = serde_json::from_str(&stage.read("whole/run.json")).unwrap();
+    let record = stage.record("whole");
     let began = |index: usize| record["stages"][index]["began"].as_f64().unwrap();
     // Free fall over half a meter takes 0.31928 s. The stage is looked at each millisecond, and sees the line of the millisecond before.
     let fallen = (2.0 * 0.5 / 9.81_f64).sqrt();
@@ -252,7 +252,7 @@ fn a_strain_since_a_stage_is_zero_when_the_stage_begins() {
     let time = of("all", "time");
     let since: Vec<f64> = of("later", "strain_xx");
     // The stage begins at the first step after 50 ms; its strain counts from there, not from the next line.
-    let record: serde_json::Value = serde_json::from_str(&stage.read("whole/run.json")).unwrap();
+    let record = stage.record("whole");
     let began = record["stages"][1]["began"].as_f64().unwrap();
     for ((time, all), later) in time.iter().zip(of("all", "strain_xx")).zip(since) {
         assert!((all - time).abs() < 1e-9, "{time} s: {all}");

@@ -26,7 +26,7 @@ fn every_published_case_runs_in_a_short_version() {
         let case = line["case"].as_str().unwrap();
         assert_eq!(line["share_of_ceiling"].is_null(), ["silo", "dam-break"].contains(&case), "{line}");
     }
-    let record: Value = serde_json::from_str(&stage.read("runs/silo/run.json")).unwrap();
+    let record = stage.record("runs/silo");
     assert_eq!(record["stage"], "empty", "the silo opened");
     let again = stage.seixo("bench published chute --short --out runs");
     assert_eq!(again.code, 2, "no run is overwritten: {}", again.err);

@@ -276,7 +276,7 @@ fn each_gpu_computes_a_point_at_a_time() {
     stage.succeed("sweep heap.toml --until 0.1ms --vary run.seed=1,2 --gpus 1 --precision f32 --out swept --quiet");
     assert_eq!(column(&table(&stage, "swept"), "state"), ["finished"; 2]);
     for (name, _) in points(&stage, "heap.toml --until 0.1ms --vary run.seed=1,2 --gpus 1 --precision f32") {
-        let record: Value = serde_json::from_str(&stage.read(&format!("swept/{name}/run.json"))).unwrap();
+        let record = stage.record(&format!("swept/{name}"));
         assert_ne!(record["device"], "CPU");
         assert_eq!(record["precision"], "f32");
     }

@@ -1,6 +1,7 @@
 //! Fluid and bodies that do not act on each other, as one simulation and as two: how much a GPU gains if it computes both at the same time.
 
 use super::super::super::Failure;
+use super::super::median::median;
 use super::super::{failed, refused};
 use super::{RigidFluidArguments, steps_before};
 use seixo_device::gpu::Queue;
@@ -66,10 +67,7 @@ pub fn compare(world: World, settings: Settings, arguments: &RigidFluidArguments
         advance_at_once(&mut at_once, steps).map_err(failed)?;
         seconds[2].push(clock.elapsed().as_secs_f64());
     }
-    let [as_one, in_turns, at_once] = seconds.map(|mut seconds| {
-        seconds.sort_by(f64::total_cmp);
-        steps as f64 / seconds[seconds.len() / 2]
-    });
+    let [as_one, in_turns, at_once] = seconds.map(|seconds| steps as f64 / median(seconds));
     Ok(QueueComparison {
         table: "6.5",
         device: one.device_name(),

@@ -2,7 +2,7 @@
 
 use super::browser::Browser;
 use super::pictures::{changed, settled};
-use super::{GRAINS, PATIENCE, SCENE, Viewer, recorded, result, scene_of, stage, turn, without_a_screen};
+use super::{GRAINS, PATIENCE, SCENE, Viewer, recorded, scene_of, stage, turn, without_a_screen};
 use serde_json::Value;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -84,9 +84,9 @@ fn a_page_shows_a_run() {
     assert_eq!(browser.console(), Vec::<String>::new());
 
     browser.hold();
-    assert_eq!(result(&stage, "watched"), "running", "the page was held too late to test anything");
+    assert_eq!(stage.record("watched")["result"], "running", "the page was held too late to test anything");
     let begun = Instant::now();
-    while result(&stage, "watched") != "finished" {
+    while stage.record("watched")["result"] != "finished" {
         assert!(
             begun.elapsed() < PATIENCE,
             "the run waits for a page that reads nothing: {}",

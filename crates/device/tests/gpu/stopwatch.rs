@@ -21,13 +21,13 @@ fn shortest(sums: usize) -> Duration {
             }
             stopwatch.stop(&gpu).unwrap().unwrap()
         };
-        (0..5).map(|_| measure()).min().unwrap()
+        (0..3).map(|_| measure()).min().unwrap()
     })
 }
 
 #[test]
 fn more_work_takes_longer() {
-    // Sixteen times the work, on a machine that may do other things meanwhile.
-    let (one, many) = (shortest(1), shortest(16));
+    // Eight times the work, on a machine that may do other things meanwhile.
+    let (one, many) = (shortest(1), shortest(8));
     assert!(one > Duration::ZERO && many > 2 * one, "{one:?}, {many:?}");
 }

@@ -90,7 +90,7 @@ fn a_layer_of_grains_migrates_at_once() {
     for velocity in &mut world.grains.velocity {
         *velocity = [8.0, 8.0, 0.0];
     }
-    let [mut whole, mut decomposed] = [1, 2].map(|domains| after(&world, domains, Precision::Mixed, 400));
+    let [mut whole, mut decomposed] = [1, 2].map(|domains| after(&world, domains, Precision::Mixed, 200));
     assert!(
         decomposed.decomposition().unwrap().migrations > 100,
         "{:?}",

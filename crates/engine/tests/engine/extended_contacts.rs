@@ -250,7 +250,7 @@ fn short_steps_on_a_gpu_in_mixed_precision_lose_nothing_of_what_slows_turning_do
             scheme,
             ..settings
         };
-        let [mine, its] = [on_cpu(), on_gpu(Precision::Mixed)].map(|settings| after(&world, short(settings), 3000));
+        let [mine, its] = [on_cpu(), on_gpu(Precision::Mixed)].map(|settings| after(&world, short(settings), 1500));
         let twist = 2.5 * 0.01 * 9.81 / 0.01 * its.time();
         let lost = 40.0 - its.snapshot().angular_velocity[0][2];
         assert!((lost / twist - 1.0).abs() < 1e-3, "{scheme:?}: {lost} of {twist} rad/s");

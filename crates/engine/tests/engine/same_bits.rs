@@ -24,9 +24,9 @@ fn after(world: &World, threads: usize, steps: u64) -> State {
 fn one_thread_equals_two_three_and_eight() {
     for tangential in [TangentialLaw::Mindlin, TangentialLaw::None] {
         let world = beds::falling(6000, tangential);
-        let one = after(&world, 1, 2500);
+        let one = after(&world, 1, 1500);
         for threads in [2, 3, 8] {
-            assert_same(&one, &after(&world, threads, 2500), &format!("{tangential:?}, {threads} threads"));
+            assert_same(&one, &after(&world, threads, 1500), &format!("{tangential:?}, {threads} threads"));
         }
     }
 }

@@ -249,7 +249,7 @@ fn any_number_of_threads_and_any_interruption_gives_the_same_bits() {
         gpu(Precision::Mixed),
         gpu(Precision::F32),
     ] {
-        let end = assert_same_when_resumed(&world, &settings, [421, 500]);
+        let end = assert_same_when_resumed(&world, &settings, [421, 200]);
         assert!(end.get("walls/wear").is_some());
     }
 }

@@ -43,7 +43,7 @@ fn assert_reported_once(done: &Done, what: &str) {
 #[test]
 fn ranks_write_what_threads_and_one_process_write() {
     let stage = Stage::new();
-    let short = "--until 0.03 --quiet";
+    let short = "--until 0.02 --quiet";
     stage.succeed(&format!("run heap.toml {short} --set run.decomposition_invariant=true --out whole"));
     for ranks in [2, 4] {
         let run = format!("run heap.toml {short} --out ranks-{ranks}");
@@ -64,8 +64,8 @@ fn ranks_write_what_threads_and_one_process_write() {
     }
     // First with two ranks, then with four, then in one process.
     let parts = [
-        "run heap.toml --until 0.01 --quiet --out moved",
-        "resume moved --until 0.02 --quiet",
+        "run heap.toml --until 0.006 --quiet --out moved",
+        "resume moved --until 0.013 --quiet",
     ];
     among(&stage, 2, parts[0]).succeeded(parts[0]);
     among(&stage, 4, parts[1]).succeeded(parts[1]);

@@ -5,9 +5,13 @@ use seixo::engine::world::Precision;
 use seixo::verify::{Bench, CASES, Case, Row, VerifyArguments, chosen};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-#[test]
-fn short_cases_pass() {
-    let cases: Vec<&Case> = CASES.iter().filter(|case| !case.is_long).collect();
+/// Short cases that take over ten seconds each.
+const TEN_SECONDS: [&str; 3] = ["haff", "incompressible", "box_stability"];
+
+/// Asserts that the short cases of this choice pass.
+#[track_caller]
+fn assert_pass(is_chosen: impl Fn(&str) -> bool) {
+    let cases: Vec<&Case> = CASES.iter().filter(|case| !case.is_long && is_chosen(case.name)).collect();
     let next = AtomicUsize::new(0);
     let bench = Bench {
         threads: 1,
@@ -36,6 +40,16 @@ fn short_cases_pass() {
         workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
     });
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn short_cases_pass() {
+    assert_pass(|name| !TEN_SECONDS.contains(&name));
+}
+
+#[test]
+fn cases_of_ten_seconds_pass() {
+    assert_pass(|name| TEN_SECONDS.contains(&name));
 }
 
 #[test]

@@ -87,13 +87,14 @@ fn collections_are_valid(disk: &FaultyDisk) -> bool {
     })
 }
 
-#[test]
-fn a_run_whose_disk_fails_says_so_and_keeps_its_last_checkpoint() {
+/// Asserts that runs whose disk fails at one of so many operations say so, and keep their last checkpoint.
+#[track_caller]
+fn assert_failures_are_reported(one_of: usize) {
     let scene = scene();
     let whole = FaultyDisk::new();
     run_on(&whole, scene.clone()).0.unwrap();
     let operations = whole.operations();
-    for at in (1..=operations).step_by(7) {
+    for at in (1..=operations).step_by(one_of) {
         let faults = [
             Fault::Fail {
                 at,
@@ -124,6 +125,16 @@ fn a_run_whose_disk_fails_says_so_and_keeps_its_last_checkpoint() {
             }
         }
     }
+}
+
+#[test]
+fn a_run_whose_disk_fails_says_so_and_keeps_its_last_checkpoint() {
+    assert_failures_are_reported(23);
+}
+
+#[test]
+fn a_run_whose_disk_fails_at_any_of_many_operations_says_so() {
+    assert_failures_are_reported(7);
 }
 
 #[test]

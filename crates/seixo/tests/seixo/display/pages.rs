@@ -84,7 +84,11 @@ fn a_page_shows_a_run() {
     assert_eq!(browser.console(), Vec::<String>::new());
 
     browser.hold();
-    assert_eq!(stage.record("watched")["result"], "running", "the page was held too late to test anything");
+    assert_eq!(
+        stage.record("watched")["result"],
+        "running",
+        "the page was held too late to test anything"
+    );
     let begun = Instant::now();
     while stage.record("watched")["result"] != "finished" {
         assert!(

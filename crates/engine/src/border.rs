@@ -28,4 +28,6 @@ pub(crate) struct BorderParts {
     pub goes_ahead: bool,
     /// Whether forces in all other parts are already computed for this step.
     pub inner_is_done: bool,
+    /// Margin of the shortlist of this step, if it was made.
+    pub margin: Option<f64>,
 }

@@ -21,7 +21,7 @@ pub use pairs::Pairs;
 pub(crate) use pairs::of_partner;
 use seixo_device::Cpu;
 use seixo_sweeps::layout::RECORD;
-pub use shortlists::{Histories, PartShortlist};
+pub use shortlists::{Histories, PartShortlist, Shortlists};
 pub use skin::{ListCost, ListCounts, SkinTuning};
 pub(crate) use table_backend::{FiledParticles, TableBackend};
 pub use tables::{StaticTables, Tables};

@@ -45,7 +45,7 @@ impl Populations {
     pub(crate) fn find_overlaps(&mut self, meets: OverlapCheck) -> Result<(), WorldError> {
         let (force, torque) = (self.grains.fields.force.clone(), self.grains.fields.torque.clone());
         let (of_pairs, history, wall_contacts) = (
-            (self.grains.pairs.history.clone(), self.grains.pairs.shortlists.clone()),
+            (self.grains.pairs.history.clone(), self.grains.pairs.shortlist.clone()),
             self.walls.history.clone(),
             self.walls.wall_contacts.clone(),
         );
@@ -92,7 +92,7 @@ impl Populations {
             records.go_back(pairs, |load| load.contacts > 0, |new| new.conducting_radius = 0.0);
             records_at_walls.go_back(at_walls, |load| load.contacts > 0, |new| new.conducting_radius = 0.0);
         }
-        (self.grains.pairs.history, self.grains.pairs.shortlists) = of_pairs;
+        (self.grains.pairs.history, self.grains.pairs.shortlist) = of_pairs;
         for (new, old) in self
             .walls
             .wall_contacts

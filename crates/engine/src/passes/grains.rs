@@ -24,7 +24,6 @@ use seixo_sweeps::rows::normal_contacts_in_row;
 use seixo_sweeps::simd::prefetch;
 use seixo_sweeps::wall::walls_of;
 use seixo_sweeps::wall_lanes::{WALLS_AHEAD, WallOut, WallRows, wall_contacts_of_part};
-use std::ops::Range;
 
 /// Frictional contacts of the pairs in the shortlist of a part, which is first rebuilt if there is a `margin` \[m\]. `out` has forces and torques; the
 /// histories are those of the shortlist, whose precision is that of the laws.
@@ -231,19 +230,24 @@ impl Populations {
         }
     }
 
+    /// Length by which two grains approached each other in the last step at most \[m\]: by their own motion, and across sides that slide by that of
+    /// the images, too.
+    fn approach_in_a_step(&self) -> f64 {
+        let strides = self.grains.motion_reports.iter().map(|moved| moved.stride_square);
+        2.0 * strides.fold(0.0, f64::max).sqrt() + self.slid_in_a_step()
+    }
+
     fn frictional_contacts(&mut self, which: PartSelection) {
         let (n, is_once) = (self.grains.fields.len(), self.lists_once());
-        let (skin, slid, has_ghosts) = (self.grains.cells.skin, self.slid_in_a_step(), self.grains.has_ghosts);
-        let border = &self.grains.border.parts[..];
-        let strides = &self.grains.motion_reports[..];
-        let longest = |of: &[MotionReport<f64>]| of.iter().map(|moved| moved.stride_square).fold(0.0, f64::max).sqrt();
-        let longest_of_all = longest(strides);
-        // Length by which a grain of a part and a partner approached each other in the last step at most: by their own motion, and across sides that
-        // slide by that of the images, too. Of ghosts, only the longest stride of all grains is known.
-        let approach = |part: usize, partners: Option<Range<usize>>| match partners {
-            Some(partners) if !(has_ghosts && border[part]) => longest(&strides[part..=part]) + longest(&strides[partners]) + slid,
-            _ => 2.0 * longest_of_all + slid,
+        let approach = self.approach_in_a_step();
+        let margin = match which {
+            PartSelection::AtBorder => self.grains.border.margin,
+            // The lengths of a stretched cell change in a pass of their own. So there, all pairs of the list are tested.
+            _ if self.context.sides == STRETCHED => Some(self.grains.cells.skin),
+            _ => self.grains.pairs.shortlist.margin_after(approach, self.grains.cells.skin),
         };
+        self.grains.border.margin = margin;
+        let border = &self.grains.border.parts[..];
         let Fields {
             position,
             velocity,
@@ -275,7 +279,7 @@ impl Populations {
                 bounds: &self.grains.pairs.part_row,
                 stride: history_stride(is_extended),
             },
-            one_each(&mut self.grains.pairs.shortlists),
+            one_each(&mut self.grains.pairs.shortlist.parts),
             Strided {
                 items: &mut force[..],
                 per_part: PART * RECORD,
@@ -331,13 +335,7 @@ impl Populations {
                     STRETCHED => shortlisted_contacts::<STRETCHED>,
                     _ => shortlisted_contacts::<SHEARED>,
                 };
-                let shortlist = &mut shortlist.items[0];
-                let margin = match kind {
-                    // The lengths of a stretched cell change in a pass of their own. So there, all pairs of the list are tested.
-                    STRETCHED => Some(skin),
-                    _ => shortlist.margin_after(approach(part, shortlist.partners()), skin),
-                };
-                power_sums.items[0] = contacts(&grains, &rows, shortlist, margin, limits, out);
+                power_sums.items[0] = contacts(&grains, &rows, &mut shortlist.items[0], margin, limits, out);
             });
     }
 

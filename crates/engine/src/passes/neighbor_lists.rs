@@ -3,6 +3,7 @@
 use crate::fields::{Fields, parts, refill};
 use crate::measure::NO_CONTACT;
 use crate::populations::Populations;
+use crate::search::Shortlists;
 use crate::world::{Domain, ForceAssembly, Search, Vec3};
 use seixo_sweeps::layout::{RECORD, history_stride};
 use seixo_sweeps::motion::{AT_REST, SKIN_EXCEEDED};
@@ -66,7 +67,7 @@ impl Populations {
                 self.grains.pairs.row.resize(count_before + 1, 0);
             }
             let old = self.grains.pairs.with_histories(&self.context.device, contact_histories);
-            self.grains.pairs.shortlists.clear();
+            self.grains.pairs.shortlist = Shortlists::default();
             self.list_pairs();
             self.grains.pairs.has_shortlists = self.uses_shortlists();
             self.grains.pairs.are_single = self.context.narrows_contacts();

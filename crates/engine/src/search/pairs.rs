@@ -1,7 +1,7 @@
 //! The neighbor list (Verlet list) with contact histories.
 
 use super::resize_with_room;
-use super::shortlists::{PartShortlist, is_held};
+use super::shortlists::{PartShortlist, Shortlists, is_held};
 use crate::fields::{PART, one_each, part_range, parts, start_parts};
 use seixo_device::{Cpu, Ranges, Strided, exclusive_scan};
 use seixo_sweeps::bodies::{FREE, drop_own};
@@ -135,8 +135,8 @@ pub struct Pairs {
     pub neighbors: Vec<u32>,
     /// Contact histories of all entries, see [`seixo_sweeps::layout`]; all zero for pairs without contact. Empty if the shortlists hold them.
     pub history: Vec<f64>,
-    /// Pairs of each part that may be in contact soon, with their contact histories; empty if the histories of all entries are stored.
-    pub shortlists: Vec<PartShortlist>,
+    /// Pairs that may be in contact soon, with their contact histories.
+    pub shortlist: Shortlists,
     /// Whether contact histories are stored with the shortlists only.
     pub has_shortlists: bool,
     /// Whether shortlists store contact histories in single precision.
@@ -160,7 +160,7 @@ impl Pairs {
         if !self.has_shortlists {
             return Cow::Borrowed(&self.history[from * stride..to * stride]);
         }
-        let of_part = self.shortlists.get(part);
+        let of_part = self.shortlist.parts.get(part);
         Cow::Owned(of_part.map_or_else(|| vec![0.0; (to - from) * stride], |shortlist| shortlist.histories(to - from)))
     }
 
@@ -185,13 +185,13 @@ impl Pairs {
             let [from, to] = [first, end].map(|i| self.row[i] as usize * stride);
             PartShortlist::with_histories(&histories[from..to], self.are_single)
         };
-        self.shortlists = (0..parts(n)).map(of_part).collect();
+        self.shortlist = Shortlists::of_parts((0..parts(n)).map(of_part).collect());
     }
 
     /// Removes all contact histories.
     pub fn clear_histories(&mut self) {
         self.history.fill(0.0);
-        self.shortlists.iter_mut().for_each(PartShortlist::clear_histories);
+        self.shortlist.parts.iter_mut().for_each(PartShortlist::clear_histories);
     }
 
     /// Entries of grain i with a contact history; `histories` are those of its part, which begins with grain `first`.
@@ -256,7 +256,7 @@ impl Pairs {
         let none = PartShortlist::default();
         let of_part = |part: usize| {
             let (first, end) = part_range(part, n);
-            let shortlist = self.shortlists.get(part).unwrap_or(&none);
+            let shortlist = self.shortlist.parts.get(part).unwrap_or(&none);
             (first, end, shortlist, shortlist.places((self.row[end] - self.row[first]) as usize))
         };
         let mut kept = Pairs::default();
@@ -358,7 +358,7 @@ impl Pairs {
                 shortlist.items[0] = PartShortlist::of_records(held, &records, are_single);
             },
         );
-        self.shortlists = shortlists;
+        self.shortlist = Shortlists::of_parts(shortlists);
     }
 
     /// Removes pairs of grains of the same body: they have no contact.
@@ -593,7 +593,7 @@ impl Pairs {
     /// Memory \[bytes\].
     pub fn bytes(&self) -> u64 {
         let words = self.row.capacity() + self.neighbors.capacity() + self.part_row.capacity();
-        (words * 4 + self.history.capacity() * 8) as u64 + self.shortlists.iter().map(PartShortlist::bytes).sum::<u64>()
+        (words * 4 + self.history.capacity() * 8) as u64 + self.shortlist.bytes()
     }
 }
 

@@ -3,13 +3,11 @@
 //! Most pairs of a list do not touch before it is rebuilt. So only pairs of the shortlists have room for a history, in the order in which the contact
 //! sweep reads them. All others have none.
 
-use crate::fields::PART;
 use seixo_laws::{Coordinate, Real};
 use seixo_sweeps::layout::RECORD;
 use seixo_sweeps::part::{GrainsView, PartRows};
 use seixo_sweeps::shortlist::{Shortlist, pick_of_part};
 use std::cell::RefCell;
-use std::ops::Range;
 
 /// Number of steps that a shortlist should last.
 const PICKED_FOR: f64 = 8.0;
@@ -30,6 +28,43 @@ thread_local! {
     static SELECTION: RefCell<Selection> = RefCell::default();
 }
 
+/// The shortlists of all parts, see [`seixo_sweeps::shortlist`].
+#[derive(Clone, Default)]
+pub struct Shortlists {
+    /// One for each part; empty if the histories of all entries are stored.
+    pub parts: Vec<PartShortlist>,
+    /// Distance by which surfaces may still approach each other before another pair can be in contact \[m\].
+    room: f64,
+}
+
+impl Shortlists {
+    /// Shortlists of pairs with histories, which are rebuilt before they are used.
+    pub fn of_parts(parts: Vec<PartShortlist>) -> Shortlists {
+        Shortlists { parts, room: 0.0 }
+    }
+
+    /// Returns the margin of a new shortlist \[m\], if it is due after a step in which no two surfaces approached each other by more than `approach`
+    /// \[m\].
+    ///
+    /// The margin is larger than the separation of two grains in a step. So a pair whose contact ends is computed once more, and releases its
+    /// history.
+    pub fn margin_after(&mut self, approach: f64, skin: f64) -> Option<f64> {
+        self.room -= approach;
+        if self.room > 0.0 {
+            return None;
+        }
+        let lasting = (PICKED_FOR * approach).clamp(skin / 64.0, skin / 4.0);
+        self.room = lasting.max(2.0 * approach);
+        Some(self.room)
+    }
+
+    /// Memory \[bytes\].
+    pub fn bytes(&self) -> u64 {
+        let own = self.parts.capacity() * size_of::<PartShortlist>();
+        own as u64 + self.parts.iter().map(PartShortlist::bytes).sum::<u64>()
+    }
+}
+
 /// Contact histories in the precision of the laws, all zero for pairs without contact.
 #[derive(Clone)]
 pub enum Histories {
@@ -45,7 +80,7 @@ impl Default for Histories {
     }
 }
 
-/// The shortlist of a part, see [`seixo_sweeps::shortlist`], with the contact histories of its pairs.
+/// The shortlist of a part, with the contact histories of its pairs.
 #[derive(Clone, Default)]
 pub struct PartShortlist {
     /// Entries of the list, counted from the part's first: of pairs inside the part, then of pairs across its border.
@@ -56,15 +91,11 @@ pub struct PartShortlist {
     inside: usize,
     /// Contact histories of the pairs.
     history: Histories,
-    /// Parts in which the partners of the part are, of all entries; empty before the first selection.
-    partners: Range<usize>,
-    /// Distance by which surfaces may still approach each other before another pair can be in contact \[m\].
-    room: f64,
 }
 
 impl PartShortlist {
     /// The pairs that have a history, from the histories of all entries of the part, which `is_single` rounds to single precision. They are in no order
-    /// yet that a sweep reads, and are selected again before they are used.
+    /// yet that a sweep reads.
     pub fn with_histories(of_entries: &[f64], is_single: bool) -> PartShortlist {
         let (records, _) = of_entries.as_chunks::<RECORD>();
         let held = (0..).zip(records).filter(|(_, record)| is_held(record));
@@ -85,29 +116,7 @@ impl PartShortlist {
             entry,
             inside: 0,
             history,
-            partners: 0..0,
-            room: 0.0,
         }
-    }
-
-    /// Parts in which the partners of the part are; `None` before the first selection of pairs.
-    pub fn partners(&self) -> Option<Range<usize>> {
-        (!self.partners.is_empty()).then(|| self.partners.clone())
-    }
-
-    /// Returns the margin of a new selection \[m\], if it is due after a step in which no grain of the part and none of its partners approached each
-    /// other by more than `approach` \[m\].
-    ///
-    /// The margin is larger than the separation of two grains in a step. So a pair whose contact ends is computed once more, and releases its
-    /// history.
-    pub fn margin_after(&mut self, approach: f64, skin: f64) -> Option<f64> {
-        self.room -= approach;
-        if self.room > 0.0 {
-            return None;
-        }
-        let lasting = (PICKED_FOR * approach).clamp(skin / 64.0, skin / 4.0);
-        self.room = lasting.max(2.0 * approach);
-        Some(self.room)
     }
 
     /// The histories of all entries of the part.
@@ -157,12 +166,6 @@ impl PartShortlist {
         former.clear();
         former.resize(entries, 0);
         let [inside, across] = pick_of_part::<f64, SIDES>(grains, rows, margin, entry, grain);
-        if self.partners.is_empty() {
-            let of_part = &rows.neighbors[rows.row[rows.first] as usize..rows.row[rows.end] as usize];
-            let [low, high] = of_part.iter().fold([u32::MAX, 0], |[low, high], &j| [low.min(j), high.max(j)]);
-            let own = rows.first / PART;
-            self.partners = own.min(low as usize / PART)..own.max(high as usize / PART) + 1;
-        }
         for (place, &k) in (1..).zip(&self.entry) {
             former[k as usize] = place;
         }
@@ -196,12 +199,12 @@ impl PartShortlist {
     }
 
     /// Memory \[bytes\].
-    pub fn bytes(&self) -> u64 {
+    fn bytes(&self) -> u64 {
         let history = match &self.history {
             Histories::Double(history) => history.capacity() * 8,
             Histories::Single(history) => history.capacity() * 4,
         };
-        (size_of::<PartShortlist>() + self.entry.capacity() * 4 + self.grain.capacity() * 2 + history) as u64
+        (self.entry.capacity() * 4 + self.grain.capacity() * 2 + history) as u64
     }
 }
 
@@ -320,10 +323,10 @@ mod tests {
 
     #[test]
     fn a_shortlist_is_due_before_another_pair_can_touch() {
-        let mut shortlist = PartShortlist::default();
-        let margin = shortlist.margin_after(2e-6, 1e-3).unwrap();
+        let mut shortlists = Shortlists::default();
+        let margin = shortlists.margin_after(2e-6, 1e-3).unwrap();
         assert!((margin - 16e-6).abs() < 1e-12);
-        let steps = (0..100).take_while(|_| shortlist.margin_after(2e-6, 1e-3).is_none()).count();
+        let steps = (0..100).take_while(|_| shortlists.margin_after(2e-6, 1e-3).is_none()).count();
         assert!(steps as f64 * 2e-6 < margin + 1e-12, "{steps}");
     }
 }

@@ -15,7 +15,7 @@
 //! ```
 
 use crate::cells::{next_run, walk_around};
-use crate::layout::{add, coefficients, contact_history_at, extended_coefficients, extended_history_at, load, sign_of_second};
+use crate::layout::{add, coefficients, contact_history_at, extended_coefficients, extended_history_at, load};
 use crate::pair::{Pair, depth_of, near, normal_pair_contact};
 use crate::periodic::{PeriodicBoundaries, by_components, image_shift, nearest_image, reaches_domain, slide_of};
 use cubecl::prelude::*;
@@ -287,42 +287,4 @@ pub fn stored_in_contacts_of<C: Coordinate<R>, R: Real>(
         tangential += share * stored.tangential;
     }
     Stored::<R> { normal, tangential }
-}
-
-/// Copies the history of the pairs in row `first..end` of grain i from the old list: from the old row of i or, with opposite sign, from the old row
-/// of the partner. `old_of` gives the old index of each grain. `neighbors` and `history` start at the entry from which `first` counts. The record of
-/// a new pair is all zero.
-#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-pub fn carry_history_of<R: Real>(
-    i: usize,
-    first: usize,
-    end: usize,
-    neighbors: &[u32],
-    history: &mut [R],
-    old_of: &[u32],
-    old_row: &[u32],
-    old_neighbors: &[u32],
-    old_history: &[R],
-    numbers: usize,
-) {
-    let zero = R::new(0.0);
-    let entry_of = |i: usize, j: usize| {
-        let mut entries = old_row[i] as usize..old_row[i + 1] as usize;
-        entries.find(|&k| old_neighbors[k] as usize == j)
-    };
-    let old_i = old_of[i] as usize;
-    for k in first..end {
-        let old_j = old_of[neighbors[k] as usize] as usize;
-        let record = &mut history[k * numbers..][..numbers];
-        if let Some(old) = entry_of(old_i, old_j) {
-            record.copy_from_slice(&old_history[old * numbers..][..numbers]);
-        } else if let Some(old) = entry_of(old_j, old_i) {
-            let of_partner = &old_history[old * numbers..][..numbers];
-            for (number, (slot, &before)) in record.iter_mut().zip(of_partner).enumerate() {
-                *slot = sign_of_second::<R>(number) * before;
-            }
-        } else {
-            record.fill(zero);
-        }
-    }
 }

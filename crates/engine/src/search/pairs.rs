@@ -1,12 +1,11 @@
 //! The neighbor list (Verlet list) with contact histories.
 
 use super::resize_with_room;
-use super::shortlists::{PartShortlist, Shortlists, is_held};
+use super::shortlists::{HeldPairs, PartShortlist, Shortlists};
 use crate::fields::{PART, one_each, part_range, parts, start_parts};
 use seixo_device::{Cpu, Ranges, Strided, exclusive_scan};
 use seixo_sweeps::bodies::{FREE, drop_own};
 use seixo_sweeps::cells::{GRID, next_run, walk_around};
-use seixo_sweeps::contact::carry_history_of;
 use seixo_sweeps::layout::{RECORD, load, sign_of_second};
 use seixo_sweeps::neighbors::{NeighborQuery, RowPlan, SearchStructure, listed_in_run, neighbors_of};
 use seixo_sweeps::periodic::{OPEN, PeriodicBoundaries};
@@ -183,7 +182,7 @@ impl Pairs {
         let of_part = |part: usize| {
             let (first, end) = part_range(part, n);
             let [from, to] = [first, end].map(|i| self.row[i] as usize * stride);
-            PartShortlist::with_histories(&histories[from..to], self.are_single)
+            PartShortlist::with_histories(&self.row[first..=end], &histories[from..to], self.are_single)
         };
         self.shortlist = Shortlists::of_parts((0..parts(n)).map(of_part).collect());
     }
@@ -254,11 +253,7 @@ impl Pairs {
     fn with_histories_of_shortlists(&self, device: &Cpu) -> Pairs {
         let n = self.row.len() - 1;
         let none = PartShortlist::default();
-        let of_part = |part: usize| {
-            let (first, end) = part_range(part, n);
-            let shortlist = self.shortlist.parts.get(part).unwrap_or(&none);
-            (first, end, shortlist, shortlist.places((self.row[end] - self.row[first]) as usize))
-        };
+        let of_part = |part: usize| self.shortlist.parts.get(part).unwrap_or(&none);
         let mut kept = Pairs::default();
         kept.row.resize(n + 1, 0);
         let count = (Strided {
@@ -266,16 +261,13 @@ impl Pairs {
             per_part: PART,
         },);
         device.run(parts(n), count, |part, (count,): (Strided<u32>,)| {
-            let (first, end, _, places) = of_part(part);
-            for (count, bounds) in count.items.iter_mut().zip(self.row[first..=end].windows(2)) {
-                let [from, to] = [bounds[0], bounds[1]].map(|k| (k - self.row[first]) as usize);
-                *count = places[from..to].iter().map(|&place| u32::from(place > 0)).sum();
-            }
+            of_part(part).held().for_each(|(_, grain, _)| count.items[grain] += 1);
         });
         let entries = exclusive_scan(&mut kept.row) as usize;
         kept.split_rows();
         kept.neighbors.resize(entries, 0);
         kept.history.resize(entries * RECORD, 0.0);
+        let row = &kept.row[..];
         let data = (
             Ranges {
                 items: &mut kept.neighbors[..],
@@ -289,37 +281,34 @@ impl Pairs {
             },
         );
         device.run(parts(n), data, |part, (neighbors, history): (Ranges<u32>, Ranges<f64>)| {
-            let (first, end, shortlist, places) = of_part(part);
-            let own = &self.neighbors[self.row[first] as usize..self.row[end] as usize];
-            let slots = neighbors.items.iter_mut().zip(history.items.as_chunks_mut::<RECORD>().0);
-            let held = own.iter().zip(&places).filter(|&(_, &place)| place > 0);
-            for ((neighbor, record), (&j, &place)) in slots.zip(held) {
-                *neighbor = j;
-                *record = shortlist.history_at(place as usize - 1);
+            let (first, end) = part_range(part, n);
+            let own = &self.neighbors[self.row[first] as usize..];
+            let (records, _) = history.items.as_chunks_mut::<RECORD>();
+            let mut next: Vec<u32> = row[first..end].iter().map(|entry| entry - row[first]).collect();
+            for (entry, grain, record) in of_part(part).held() {
+                let place = next[grain] as usize;
+                next[grain] += 1;
+                (neighbors.items[place], records[place]) = (own[entry], record);
             }
         });
         kept
+    }
+
+    /// The entry of a pair in the row of grain i, or else in that of its partner j, and whether it is in that of j.
+    fn entry_of(&self, i: u32, j: u32) -> Option<(usize, bool)> {
+        let in_row = |i: u32, j: u32| {
+            let first = self.row[i as usize] as usize;
+            self.of(i as usize).iter().position(|&other| other == j).map(|place| first + place)
+        };
+        in_row(i, j)
+            .map(|entry| (entry, false))
+            .or_else(|| in_row(j, i).map(|entry| (entry, true)))
     }
 
     /// Takes over contact histories of pairs in the `old` list, `stride` numbers each; `old_of` contains the indices of the grains in its order.
     pub fn take_over(&mut self, device: &Cpu, old_of: &[u32], old: &Pairs, stride: usize) {
         let n = self.row.len() - 1;
         let (row, neighbors, are_single) = (&self.row[..], &self.neighbors[..], self.are_single);
-        // The entries of grain i are at this range of these neighbors and histories.
-        let carry = |i: usize, entries: Range<usize>, neighbors: &[u32], history: &mut [f64]| {
-            carry_history_of::<f64>(
-                i,
-                entries.start,
-                entries.end,
-                neighbors,
-                history,
-                old_of,
-                &old.row,
-                &old.neighbors,
-                &old.history,
-                stride,
-            );
-        };
         if !self.has_shortlists {
             resize_with_room(&mut self.history, neighbors.len() * stride);
             let data = (Ranges {
@@ -329,33 +318,42 @@ impl Pairs {
             },);
             device.run(parts(n), data, |part, (history,): (Ranges<f64>,)| {
                 let (first, end) = part_range(part, n);
-                let base = row[first] as usize;
+                let mut records = history.items.chunks_exact_mut(stride);
                 for i in first..end {
-                    let entries = row[i] as usize - base..row[i + 1] as usize - base;
-                    carry(i, entries, &neighbors[base..], history.items);
+                    let own = &neighbors[row[i] as usize..row[i + 1] as usize];
+                    for (&j, record) in own.iter().zip(&mut records) {
+                        let Some((entry, is_of_partner)) = old.entry_of(old_of[i], old_of[j as usize]) else {
+                            record.fill(0.0);
+                            continue;
+                        };
+                        record.copy_from_slice(&old.history[entry * stride..][..stride]);
+                        if is_of_partner {
+                            let numbers = record.iter_mut().enumerate();
+                            numbers.for_each(|(number, slot)| *slot *= sign_of_second::<f64>(number));
+                        }
+                    }
                 }
             });
             return;
         }
+        let (records, _) = old.history.as_chunks::<RECORD>();
         let mut shortlists = vec![PartShortlist::default(); parts(n)];
         device.run(
             parts(n),
             (one_each(&mut shortlists),),
             |part, (shortlist,): (Strided<PartShortlist>,)| {
                 let (first, end) = part_range(part, n);
-                let (mut of_row, mut held, mut records) = (Vec::new(), Vec::new(), Vec::new());
+                let mut held = HeldPairs::default();
                 for i in first..end {
                     let own = &neighbors[row[i] as usize..row[i + 1] as usize];
-                    of_row.resize(own.len() * RECORD, 0.0);
-                    carry(i, 0..own.len(), own, &mut of_row);
-                    for (k, record) in (row[i] - row[first]..).zip(of_row.as_chunks::<RECORD>().0) {
-                        if is_held(record) {
-                            held.push(k);
-                            records.push(*record);
+                    for (k, &j) in (row[i] - row[first]..).zip(own) {
+                        if let Some((entry, is_of_partner)) = old.entry_of(old_of[i], old_of[j as usize]) {
+                            let record = &records[entry];
+                            held.push(k, i - first, if is_of_partner { of_partner(record) } else { *record });
                         }
                     }
                 }
-                shortlist.items[0] = PartShortlist::of_records(held, &records, are_single);
+                shortlist.items[0] = PartShortlist::of_held(held, are_single);
             },
         );
         self.shortlist = Shortlists::of_parts(shortlists);

@@ -17,10 +17,43 @@ const PICKED_FOR: f64 = 8.0;
 struct Selection {
     entry: Vec<u32>,
     grain: Vec<u16>,
-    /// One more than the former place of each entry that was selected; zero for others.
+    /// Entries that were selected before.
+    before: Vec<u32>,
+    /// One more than the former place of each of these entries; zero for others, and for all between two selections.
     former: Vec<u32>,
     double: Vec<f64>,
     single: Vec<f32>,
+}
+
+impl Selection {
+    /// Makes room for this number of entries.
+    fn make_room(&mut self, entries: usize) {
+        if self.former.len() < entries {
+            self.entry.resize(entries, 0);
+            self.grain.resize(entries, 0);
+            self.former.resize(entries, 0);
+        }
+    }
+}
+
+/// Pairs of a part that keep their contact histories, in the order of their entries.
+#[derive(Default)]
+pub struct HeldPairs {
+    entry: Vec<u32>,
+    grain: Vec<u16>,
+    history: Vec<[f64; RECORD]>,
+}
+
+impl HeldPairs {
+    /// Adds a pair by its entry and its grain, counted from the part's first, unless its history is zero. A negative zero is kept, so that a run goes on
+    /// from a checkpoint with the same bits.
+    pub fn push(&mut self, entry: u32, grain: usize, history: [f64; RECORD]) {
+        if history.iter().any(|number| number.to_bits() != 0) {
+            self.entry.push(entry);
+            self.grain.push(grain as u16);
+            self.history.push(history);
+        }
+    }
 }
 
 thread_local! {
@@ -94,25 +127,37 @@ pub struct PartShortlist {
 }
 
 impl PartShortlist {
-    /// The pairs that have a history, from the histories of all entries of the part, which `is_single` rounds to single precision. They are in no order
-    /// yet that a sweep reads.
-    pub fn with_histories(of_entries: &[f64], is_single: bool) -> PartShortlist {
+    /// The pairs that have a history, from the histories of all entries of the part, which `is_single` rounds to single precision; `row` has the first
+    /// entry of each of its grains, and the end of the last row. They are in no order yet that a sweep reads, and are selected again before they are
+    /// used.
+    pub fn with_histories(row: &[u32], of_entries: &[f64], is_single: bool) -> PartShortlist {
         let (records, _) = of_entries.as_chunks::<RECORD>();
-        let held = (0..).zip(records).filter(|(_, record)| is_held(record));
-        let (entry, records): (Vec<u32>, Vec<[f64; RECORD]>) = held.map(|(k, &record)| (k, record)).unzip();
-        PartShortlist::of_records(entry, &records, is_single)
+        let mut held = HeldPairs::default();
+        for (grain, bounds) in row.windows(2).enumerate() {
+            for k in bounds[0] - row[0]..bounds[1] - row[0] {
+                held.push(k, grain, records[k as usize]);
+            }
+        }
+        PartShortlist::of_held(held, is_single)
     }
 
-    /// The pairs of these entries, each with its history; as [`PartShortlist::with_histories`].
-    pub fn of_records(mut entry: Vec<u32>, records: &[[f64; RECORD]], is_single: bool) -> PartShortlist {
+    /// These pairs, as [`PartShortlist::with_histories`].
+    pub fn of_held(held: HeldPairs, is_single: bool) -> PartShortlist {
+        let HeldPairs {
+            mut entry,
+            mut grain,
+            history,
+        } = held;
         entry.shrink_to_fit();
+        grain.shrink_to_fit();
+        let numbers = history.as_flattened();
         let history = if is_single {
-            Histories::Single(records.iter().flatten().map(|&number| number as f32).collect())
+            Histories::Single(numbers.iter().map(|&number| number as f32).collect())
         } else {
-            Histories::Double(records.as_flattened().to_vec())
+            Histories::Double(numbers.to_vec())
         };
         PartShortlist {
-            grain: vec![0; entry.len()],
+            grain,
             entry,
             inside: 0,
             history,
@@ -127,22 +172,15 @@ impl PartShortlist {
         }
     }
 
-    /// One more than the place in the shortlist of each of the `entries` of the part that has a history other than zero; zero for others.
-    pub fn places(&self, entries: usize) -> Vec<u32> {
-        let mut places = vec![0; entries];
-        match &self.history {
-            Histories::Double(history) => mark_places(&self.entry, history, &mut places),
-            Histories::Single(history) => mark_places(&self.entry, history, &mut places),
-        }
-        places
-    }
-
-    /// The history at a place in the shortlist.
-    pub fn history_at(&self, place: usize) -> [f64; RECORD] {
-        match &self.history {
+    /// The pairs with a history other than zero: the entry and the grain, counted from the part's first, and the history.
+    pub fn held(&self) -> impl Iterator<Item = (usize, usize, [f64; RECORD])> {
+        let history_at = |place: usize| match &self.history {
             Histories::Double(history) => history.as_chunks::<RECORD>().0[place],
             Histories::Single(history) => history.as_chunks::<RECORD>().0[place].map(f64::from),
-        }
+        };
+        let pairs = self.entry.iter().zip(&self.grain).enumerate();
+        let all = pairs.map(move |(place, (&entry, &grain))| (entry as usize, grain as usize, history_at(place)));
+        all.filter(|(_, _, record)| record.iter().any(|&number| number != 0.0))
     }
 
     /// Selects the pairs whose surfaces are nearer than `margin` \[m\]. Pairs that were selected before keep their histories.
@@ -152,25 +190,23 @@ impl PartShortlist {
 
     fn rebuild_in<const SIDES: u32>(&mut self, selection: &mut Selection, grains: &GrainsView<f64>, rows: &PartRows, margin: f64) {
         let entries = (rows.row[rows.end] - rows.row[rows.first]) as usize;
+        selection.make_room(entries);
         let Selection {
             entry,
             grain,
+            before,
             former,
             double,
             single,
         } = selection;
-        entry.clear();
-        entry.resize(entries, 0);
-        grain.clear();
-        grain.resize(entries, 0);
-        former.clear();
-        former.resize(entries, 0);
+        let (entry, grain) = (&mut entry[..entries], &mut grain[..entries]);
         let [inside, across] = pick_of_part::<f64, SIDES>(grains, rows, margin, entry, grain);
         for (place, &k) in (1..).zip(&self.entry) {
             former[k as usize] = place;
         }
         self.inside = inside;
-        self.entry.clear();
+        before.clear();
+        before.append(&mut self.entry);
         self.entry.extend(entry[..inside].iter().chain(&entry[entries - across..]));
         self.grain.clear();
         self.grain.extend(grain[..inside].iter().chain(&grain[entries - across..]));
@@ -178,6 +214,7 @@ impl PartShortlist {
             Histories::Double(history) => put_in_new_order(&self.entry, history, former, double),
             Histories::Single(history) => put_in_new_order(&self.entry, history, former, single),
         }
+        before.iter().for_each(|&k| former[k as usize] = 0);
     }
 
     /// The pairs, and their histories in the same order.
@@ -205,21 +242,6 @@ impl PartShortlist {
             Histories::Single(history) => history.capacity() * 4,
         };
         (self.entry.capacity() * 4 + self.grain.capacity() * 2 + history) as u64
-    }
-}
-
-/// Whether an entry with this history keeps it. A negative zero is kept, too, so that a run goes on from a checkpoint with the same bits.
-pub(super) fn is_held(record: &[f64; RECORD]) -> bool {
-    record.iter().any(|number| number.to_bits() != 0)
-}
-
-/// Writes one more than the place of each entry that has a history other than zero.
-fn mark_places<R: Real>(entry: &[u32], history: &[R], places: &mut [u32]) {
-    let (records, _) = history.as_chunks::<RECORD>();
-    for ((&k, record), place) in entry.iter().zip(records).zip(1..) {
-        if record.iter().any(|&number| number != R::new(0.0)) {
-            places[k as usize] = place;
-        }
     }
 }
 
@@ -286,7 +308,7 @@ mod tests {
             Histories::Single(history) => history.len(),
         };
         for is_single in [false, true] {
-            let mut shortlist = PartShortlist::with_histories(&before, is_single);
+            let mut shortlist = PartShortlist::with_histories(&[0, 3, 3, 3], &before, is_single);
             assert_eq!(numbers(&shortlist.history), 2 * RECORD);
             for (margin, inside) in [(0.01, 1), (0.5, 2), (0.01, 1)] {
                 shortlist.rebuild::<OPEN>(&grains, &rows, margin);
@@ -298,11 +320,8 @@ mod tests {
                 );
                 assert_eq!(pairs.across().0, [2]);
                 assert_eq!(shortlist.histories(3), before);
-                let places = shortlist.places(3);
-                assert_eq!(places[1], 0, "an entry without history");
-                for entry in [0, 2] {
-                    assert_eq!(shortlist.history_at(places[entry] as usize - 1), before[entry * RECORD..][..RECORD]);
-                }
+                let held: Vec<_> = shortlist.held().collect();
+                assert_eq!(held, [(0, 0, record(7.0)), (2, 0, record(9.0))], "an entry has no history");
             }
             shortlist.clear_histories();
             assert_eq!(shortlist.histories(3), [0.0; 3 * RECORD]);
@@ -312,13 +331,13 @@ mod tests {
     #[test]
     fn histories_in_single_precision_take_half_the_memory_and_come_back_the_same() {
         let digits = [0.1, -2.0 / 3.0, 1e-9, 3e-4];
-        let [double, single] = [false, true].map(|is_single| PartShortlist::with_histories(&digits, is_single));
+        let [double, single] = [false, true].map(|is_single| PartShortlist::with_histories(&[0, 1], &digits, is_single));
         assert_eq!(double.histories(1), digits);
         let rounded = single.histories(1);
         assert_eq!(rounded, digits.map(|number| f64::from(number as f32)));
         assert_eq!(double.bytes() - single.bytes(), 4 * RECORD as u64);
         // A checkpoint holds double precision, and loses nothing.
-        assert_eq!(PartShortlist::with_histories(&rounded, true).histories(1), rounded);
+        assert_eq!(PartShortlist::with_histories(&[0, 1], &rounded, true).histories(1), rounded);
     }
 
     #[test]

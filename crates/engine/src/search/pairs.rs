@@ -10,7 +10,6 @@ use seixo_sweeps::layout::{RECORD, load, sign_of_second};
 use seixo_sweeps::neighbors::{NeighborQuery, RowPlan, SearchStructure, listed_in_run, neighbors_of};
 use seixo_sweeps::periodic::{OPEN, PeriodicBoundaries};
 use std::borrow::Cow;
-use std::ops::Range;
 
 /// Number of entries by which rows that are being found get more room.
 const MORE_ROOM: usize = 256;

@@ -321,7 +321,10 @@ impl LocalDomain {
         self.download();
         self.populations.remove_bond_energy();
         self.populations.forget_contacts();
+        let rebuilds = self.populations.grains.rebuilds;
         self.populations.rebuild_neighbor_lists();
+        // The GPU counted it.
+        self.populations.grains.rebuilds = rebuilds;
         let restored = self.populations.restore_contact_histories(&contacts, false);
         self.populations.with_flow(|flow, surroundings| {
             if flow.follow_bodies(surroundings) {

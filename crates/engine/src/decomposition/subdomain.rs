@@ -206,7 +206,8 @@ impl Subdomain {
         let (held, stayed) = self.send_migrating(contacts, &partners)?;
         let sorted = sorted.map(|sorted| picked(&sorted, &stayed));
         self.list(now, &held, &sorted.unwrap_or_default())?;
-        self.local.populations.grains.rebuilds += 1;
+        // A GPU counted it.
+        self.local.populations.grains.rebuilds += u64::from(on_gpu.is_none());
         if let Some(fluids) = self.fluids.as_mut().filter(|_| on_gpu.is_some()) {
             self.local
                 .populations

@@ -23,6 +23,7 @@ mod gases;
 mod ledgers;
 mod meshes;
 mod on_gpus;
+mod overflowing;
 mod pools;
 mod ranked;
 mod resumed;

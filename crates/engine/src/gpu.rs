@@ -340,7 +340,7 @@ pub(crate) struct GpuGrains<C, R> {
     forces_known: bool,
     /// Queued steps whose result the host has not collected yet.
     queued: Option<PendingSteps>,
-    /// Box around the centers of all grains after the last steps, if the lists are to be rebuilt there \[m\].
+    /// Box around the centers of the free grains after the last steps, if the lists are to be rebuilt there \[m\].
     box_after_steps: Option<Bounds>,
     /// Number of entries of the lists of pairs, if it came with the flags of the last steps.
     entries_after_steps: Option<u64>,

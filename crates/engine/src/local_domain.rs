@@ -248,7 +248,8 @@ impl LocalDomain {
 
     /// Finds a contact that became impossible, in the state that was downloaded.
     fn contact_error(&mut self, raised: u32) -> StepError {
-        self.populations.rebuild_neighbor_lists();
+        // The one at fault may be outside the domain.
+        self.populations.list_grains(None);
         if let Err(error) = self.populations.guard_polyhedra() {
             return error;
         }
@@ -311,17 +312,19 @@ impl LocalDomain {
         self.observe()
     }
 
-    /// Removes grains and bodies that left the world: on the host, as a body is removed as a whole. The rest is listed and uploaded again.
+    /// Removes grains and bodies that left the world: on the host, as a body is removed as a whole. The rest is listed and uploaded again, with the
+    /// present forces. So the lists on the GPU must have been rebuilt.
     pub(crate) fn remove_left_with_bodies(&mut self) -> Result<(), StepError> {
         self.observe()?;
         let mut contacts = State::default();
         self.save_contacts(&mut contacts)?;
-        let lists = self.with_gpu_backend(|remote, host| remote.list_counts(host))?;
-        self.populations.tune_skin(&lists);
         self.download();
         self.populations.remove_bond_energy();
         self.populations.forget_contacts();
+        let rebuilds = self.populations.grains.rebuilds;
         self.populations.rebuild_neighbor_lists();
+        // The GPU counted it.
+        self.populations.grains.rebuilds = rebuilds;
         let restored = self.populations.restore_contact_histories(&contacts, false);
         self.populations.with_flow(|flow, surroundings| {
             if flow.follow_bodies(surroundings) {

@@ -285,8 +285,8 @@ impl Grains {
 /// Policy for a grain whose center leaves the domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeavingPolicy {
-    /// The grain is removed when the neighbor lists are rebuilt, at most half a skin and one step outside. The ledger records the energy that it takes
-    /// along.
+    /// The grain is removed when the neighbor lists are rebuilt, at most half a skin and one step outside; with a skin of 0 on a GPU, half the default
+    /// skin. The ledger records the energy that it takes along.
     Delete,
     /// The run stops with an error that names the grain.
     Error,

@@ -227,7 +227,7 @@ pub(crate) struct WorldSection {
     pub gravity: Vector<Acceleration>,
     /// Box in which grains may be; unbounded if left out.
     pub domain: Option<DomainSection>,
-    /// What happens to a particle whose center leaves the domain; "error" if left out. With "delete" it goes when neighbor lists are rebuilt, at most half a skin outside.
+    /// What happens to a particle whose center leaves the domain; "error" if left out. With "delete" it goes when neighbor lists are rebuilt, at most half a skin outside; with a skin of 0 on a GPU, half the default skin.
     pub leaving: Option<Word<LeavingPolicy>>,
 }
 

@@ -22,7 +22,7 @@ use crate::populations::Populations;
 use crate::refusal::WorldError;
 use crate::search::ListCounts;
 use crate::state::State;
-use crate::world::{LeavingPolicy, Vec3};
+use crate::world::Vec3;
 use seixo_sweeps::fluid::WALL;
 use seixo_sweeps::layout::RECORD;
 use seixo_transport::Transport;
@@ -147,7 +147,7 @@ impl FluidSubdomain {
     /// particles it sent.
     pub fn migrate(&mut self, takes_away: bool, local: &mut LocalDomain, transport: &mut dyn Transport) -> Result<u64, HaltReason> {
         let clock = Instant::now();
-        let can_leave = takes_away && local.populations.leaving() == LeavingPolicy::Delete;
+        let can_leave = takes_away && local.populations.context.domain_to_leave().is_some();
         let takes_energy = can_leave && local.populations.flow.as_ref().is_some_and(|flow| flow.pairs_hold_energy());
         if takes_energy {
             exchange_simulation_columns(|flow| vec![&mut flow.fields.position], &self.fluid, local, transport)?;

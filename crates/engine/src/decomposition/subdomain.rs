@@ -165,15 +165,14 @@ impl Subdomain {
         Ok(exchange(through(&mut self.transport), others, messages)?)
     }
 
-    /// Migrates grains that moved into other blocks, and rebuilds the neighbor lists; on the host, also if a GPU steps the grains.
+    /// Migrates grains that moved into other blocks, and rebuilds the neighbor lists; on the host, also if a GPU steps the grains. It observes their
+    /// forces before. So the GPU must have rebuilt its lists.
     pub(super) fn migrate(&mut self) -> Result<(), HaltReason> {
         let clock = Instant::now();
         let on_gpu = self.local.backend.gpu.clone().filter(|_| self.local.is_on_gpu());
-        let lists = match on_gpu {
-            Some(_) => self.on_gpu(|remote, host| Ok(remote.list_counts(host)?))?,
-            None => self.local.populations.list_counts(),
-        };
-        self.tune_skin(lists)?;
+        if on_gpu.is_none() {
+            self.tune_skin(self.local.populations.list_counts())?;
+        }
         self.observe()?;
         let mut contacts = State::default();
         // The other subdomains wait for this one, even after an error.
@@ -206,7 +205,8 @@ impl Subdomain {
         let (held, stayed) = self.send_migrating(contacts, &partners)?;
         let sorted = sorted.map(|sorted| picked(&sorted, &stayed));
         self.list(now, &held, &sorted.unwrap_or_default())?;
-        self.local.populations.grains.rebuilds += 1;
+        // A GPU counted it.
+        self.local.populations.grains.rebuilds += u64::from(on_gpu.is_none());
         if let Some(fluids) = self.fluids.as_mut().filter(|_| on_gpu.is_some()) {
             self.local
                 .populations

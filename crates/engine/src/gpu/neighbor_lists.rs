@@ -9,7 +9,6 @@ use super::{Cells, DomainBackend, GpuGrains, Number, Rows, done_by_sides, number
 use crate::broad_phase::GRAINS;
 use crate::populations::Populations;
 use crate::search::{self, ListCounts};
-use crate::world::LeavingPolicy;
 use seixo_device::gpu::{Buffer, Copies, Gpu, GpuError, Order, Ticket, Word, Workspace, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::bounding_boxes::Bounds;
@@ -116,7 +115,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         host.walls.record_rebuild(host.context.time());
         self.interval = self.since_rebuild;
         self.since_rebuild = 0;
-        self.entries_after_steps = None;
+        (self.box_after_steps, self.entries_after_steps) = (None, None);
         host.grains.rebuilds += 1;
     }
 
@@ -148,14 +147,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
 
     /// Corners of the box outside which grains are removed.
     pub(super) fn domain_of(host: &Populations, leaving: bool) -> Vec<f64> {
-        match host
-            .context
-            .domain
-            .filter(|domain| leaving && domain.leaving == LeavingPolicy::Delete)
-        {
-            Some(domain) => domain.open_corners().concat(),
-            None => UNBOUNDED.concat(),
-        }
+        let domain = host.context.domain_to_leave().filter(|_| leaving);
+        domain.map_or(UNBOUNDED, |domain| domain.open_corners()).concat()
     }
 
     /// Sorts the grains by cell, and returns the number of cells. With `leaving`, grains outside the domain are removed; with `moving`, those that are
@@ -523,13 +516,13 @@ impl<C: Number> Cells<C> {
     }
 
     /// Queues the search for the box around n grains after queued steps, and the request for its corners, see
-    /// [`neighbor_lists::bounds_after_steps()`].
+    /// [`neighbor_lists::bounds_after_steps()`]. With member numbers, only free grains count.
     pub(super) fn request_bounds(
         &self,
         gpu: &Gpu,
         [even, odd]: [&Buffer<C>; 2],
-        flags: &Buffer<u32>,
-        (n, is_last): (usize, bool),
+        (member, n): (Option<&Buffer<u32>>, usize),
+        (flags, is_last): (&Buffer<u32>, bool),
         copies: &mut Copies,
     ) -> Ticket<C> {
         let (count, dim) = units(neighbor_lists::BOUNDS * THREADS);
@@ -540,9 +533,11 @@ impl<C: Number> Cells<C> {
             even.records(),
             odd.records(),
             flags.argument(),
+            member.unwrap_or(&self.shapes).argument(),
             self.corners.records(),
             n as u32,
             u32::from(is_last),
+            member.is_some(),
         );
         self.request_corners(copies)
     }

@@ -13,10 +13,10 @@ use proptest::prelude::*;
 use seixo_device::Cpu;
 use seixo_device::gpu::Gpu;
 use seixo_laws::contact::{NormalLaw, TangentialLaw};
+use seixo_sweeps::bodies::{FREE, GHOST};
 use seixo_sweeps::entries::{IN_CONTACT, PLACE, TILE};
-use seixo_sweeps::kernels::{DONE, FLAGS};
+use seixo_sweeps::kernels::{DONE, FLAGS, HALTED};
 use seixo_sweeps::layout::RECORD;
-use seixo_sweeps::motion::SKIN_EXCEEDED;
 
 /// Spheres at rest.
 pub(crate) fn world(spheres: &[Sphere]) -> World {
@@ -261,17 +261,28 @@ fn the_box_behind_steps_is_that_of_the_positions_where_they_ended() {
     let odd: Vec<f64> = even.iter().map(|x| 2.0 * x + 1.0).collect();
     let [even, odd] = [&even, &odd].map(|positions| gpu.upload(positions, "positions").unwrap());
     let n = n as usize;
-    for (done, raised, is_last) in [(0, 1, false), (7, 1, true), (8, 0, true), (5, 0, true), (5, 0, false)] {
+    // Some of the outermost grains are ghosts.
+    let member: Vec<u32> = (0..n as u32).map(|k| if k % 1000 < 990 { FREE } else { GHOST }).collect();
+    let member = gpu.upload(&member, "ghosts").unwrap();
+    let cases = [
+        (0, [1, 0], false, None),
+        (7, [0, 1], false, None),
+        (7, [0, 1], true, Some(&member)),
+        (8, [0, 0], true, Some(&member)),
+        (5, [0, 0], true, None),
+        (5, [0, 0], false, None),
+    ];
+    for (done, halted, is_last, member) in cases {
         let mut flags = vec![0u32; FLAGS];
         flags[DONE] = done;
-        flags[SKIN_EXCEEDED.trailing_zeros() as usize] = raised;
+        flags[HALTED..DONE].copy_from_slice(&halted);
         let flags = gpu.upload(&flags, "flags").unwrap();
         let mut copies = gpu.copies();
-        let corners = cells.request_bounds(&gpu, [&even, &odd], &flags, (n, is_last), &mut copies);
+        let corners = cells.request_bounds(&gpu, [&even, &odd], (member, n), (&flags, is_last), &mut copies);
         let found = copies.wait().unwrap().make(corners, box_around);
         let ended = if done % 2 == 0 { &even } else { &odd };
-        if raised == 1 || is_last {
-            assert_eq!(found, cells.bounds(&gpu, ended, None, n).unwrap(), "{done} steps");
+        if halted != [0, 0] || is_last {
+            assert_eq!(found, cells.bounds(&gpu, ended, member, n).unwrap(), "{done} steps");
         } else {
             assert_eq!(found.1, 0, "lists that stay in use need no box");
         }

@@ -7,7 +7,7 @@ use super::tables::sum_of_blocks;
 use super::{FinishedSteps, GpuGrains, LaunchState, Number, doubles, numbers, raised, stepping};
 use crate::populations::Populations;
 use crate::world::LeavingPolicy;
-use seixo_device::gpu::{Copies, GpuError, Ticket, units, units_in_cubes_of};
+use seixo_device::gpu::{Buffer, Copies, GpuError, Ticket, units, units_in_cubes_of};
 use seixo_laws::Coordinate;
 use seixo_laws::contact::CoefficientsLaunch;
 use seixo_sweeps::bounding_boxes::Bounds;
@@ -16,7 +16,7 @@ use seixo_sweeps::kernels::few_grains::{THREADS_OF_BLOCK, grains_and_walls};
 use seixo_sweeps::kernels::step::{StepKernelConfig, grains};
 use seixo_sweeps::kernels::wall_forces::{PLACED_ELEMENTS, PLACED_WALLS, WALL_THREADS, walls};
 use seixo_sweeps::kernels::walls::{control, place};
-use seixo_sweeps::kernels::{DONE, FLAGS, THREADS};
+use seixo_sweeps::kernels::{DONE, FLAGS, HALTED, THREADS};
 use seixo_sweeps::layout::ELEMENT;
 use seixo_sweeps::motion::{LEFT_DOMAIN, NOT_FINITE, SKIN_EXCEEDED, StepParameters, TOO_CONDUCTIVE, TOO_DEEP, TOO_FAST};
 use seixo_sweeps::periodic::{OPEN, SHEARED};
@@ -182,27 +182,26 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         raised & (left | NOT_FINITE | TOO_FAST | TOO_DEEP | TOO_CONDUCTIVE) != 0
     }
 
-    /// Whether a grain or a body is outside a domain that removes it, after finished steps. Waits for the GPU, unless the box of all grains came with the
-    /// flags.
+    /// Whether a grain or a body is outside a domain that removes it, after finished steps. Waits for the GPU if there are bodies, or if the box of the
+    /// grains did not come with the flags.
     pub(super) fn finds_outside(&self, host: &Populations) -> Result<bool, GpuError> {
         let Some([low, high]) = host.context.domain_to_leave().map(|domain| domain.open_corners()) else {
             return Ok(false);
         };
         let is_beyond = |bounds: &Bounds| (0..3).any(|axis| bounds.low[axis] < low[axis] || bounds.high[axis] > high[axis]);
-        if let Some(bounds) = &self.box_after_steps {
-            return Ok(is_beyond(bounds));
-        }
-        self.gpu.write(&self.cells.domain, &numbers::<C>(UNBOUNDED.concat()));
-        let members = self.has_members().then(|| self.member());
-        let (bounds, _) = self.cells.bounds(&self.gpu, &self.position[self.now], members, self.n)?;
-        if is_beyond(&bounds) {
-            return Ok(true);
-        }
-        let Some(carriers) = self.carriers.as_ref().filter(|carriers| carriers.bodies > 0) else {
-            return Ok(false);
+        let are_beyond = |position: &Buffer<C>, member: Option<&Buffer<u32>>, n: usize| -> Result<bool, GpuError> {
+            self.gpu.write(&self.cells.domain, &numbers::<C>(UNBOUNDED.concat()));
+            let (bounds, _) = self.cells.bounds(&self.gpu, position, member, n)?;
+            Ok(is_beyond(&bounds))
         };
-        let (bounds, _) = self.cells.bounds(&self.gpu, &carriers.coupled.center, None, carriers.bodies)?;
-        Ok(is_beyond(&bounds))
+        let have_left = match &self.box_after_steps {
+            Some(bounds) => is_beyond(bounds),
+            None => are_beyond(&self.position[self.now], self.marks_of_free(), self.n)?,
+        };
+        match self.carriers.as_ref().filter(|carriers| carriers.bodies > 0 && !have_left) {
+            Some(carriers) => are_beyond(&carriers.coupled.center, None, carriers.bodies),
+            None => Ok(have_left),
+        }
     }
 
     /// Rebuilds the lists if the flags or the walls require it.
@@ -213,7 +212,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             host.tune_skin(&lists);
             self.wrap_bodies(host)?;
             let leaving = raised & LEFT_DOMAIN != 0;
-            let known = self.box_after_steps.take().filter(|_| !leaving);
+            let known = self.box_after_steps.take().filter(|_| !leaving && self.sorts_in_known_box());
             self.rebuild_neighbor_lists(host, leaving, known)?;
             host.profile.add_on_gpu(LISTS, start, 1);
         }
@@ -273,8 +272,9 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let before = host.context.steps;
         let raised = self.count_queued(host, &flags)?;
         let taken = host.context.steps - before;
+        let have_halted = flags[HALTED..DONE].iter().any(|&halted| halted != 0);
         self.box_after_steps = corners
-            .filter(|(_, is_last)| *is_last || raised & SKIN_EXCEEDED != 0)
+            .filter(|(_, is_last)| *is_last || have_halted)
             .map(|(corners, _)| arrived.make(corners, |corners| box_around(corners).0));
         self.entries_after_steps = entries.map(|entries| arrived.make(entries, sum_of_blocks));
         if let Some(servos) = servos {
@@ -288,17 +288,27 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         })
     }
 
-    /// Queues the search for the box around all grains after the queued steps, which a rebuild of the lists there needs, and requests its corners.
-    /// Also returns whether walls will have moved too far for the lists then; otherwise the box is found only if a grain has. Not where grains are
-    /// moved or removed before they are sorted, or where others are sorted with them.
+    /// Whether the box around all grains after steps is that in which a rebuild sorts them. Not where grains are moved or removed before they are sorted,
+    /// or where others are sorted with them.
+    fn sorts_in_known_box(&self) -> bool {
+        self.kind.sides == OPEN && !self.has_members() && self.binned.is_none()
+    }
+
+    /// Marks of the grains that are free, and not ghosts; `None` if all are.
+    fn marks_of_free(&self) -> Option<&Buffer<u32>> {
+        self.has_members().then(|| self.member())
+    }
+
+    /// Queues the search for the box around the free grains after the queued steps, and requests its corners. A rebuild of the lists there needs it, or
+    /// removes what is outside the domain. Also returns whether walls will have moved too far for the lists then; otherwise the box is found only if
+    /// something halts the steps.
     fn request_box(&self, host: &Populations, copies: &mut Copies) -> Option<(Ticket<C>, bool)> {
-        let stays = self.kind.sides == OPEN && !self.has_members() && self.binned.is_none();
-        let queued = self.queued.as_ref().filter(|_| stays)?;
+        let is_wanted = self.sorts_in_known_box() || host.context.domain_to_leave().is_some();
+        let queued = self.queued.as_ref().filter(|_| is_wanted)?;
         let positions = [&self.position[queued.now], &self.position[queued.now ^ 1]];
         let is_last = until_walls_exceed_skin(host, queued.batch + 1) <= queued.batch;
-        let corners = self
-            .cells
-            .request_bounds(&self.gpu, positions, &self.flags, (self.n, is_last), copies);
+        let (free, flags): (_, &Buffer<u32>) = ((self.marks_of_free(), self.n), &self.flags);
+        let corners = self.cells.request_bounds(&self.gpu, positions, free, (flags, is_last), copies);
         Some((corners, is_last))
     }
 

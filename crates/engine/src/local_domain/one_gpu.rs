@@ -19,7 +19,7 @@ pub(super) struct OneGpu<'a> {
     local: &'a mut LocalDomain,
     grains: FinishedSteps,
     fluids: FinishedSteps,
-    /// Whether the host is to remove grains and bodies that left.
+    /// Whether the host is to remove grains and bodies that left, after the rebuild of the lists.
     have_grains_left: bool,
 }
 
@@ -62,15 +62,14 @@ impl OneGpu<'_> {
         Ok(())
     }
 
-    /// Looks for grains and bodies that left, once the lists of grains are out of date. Returns whether the host is to remove them; otherwise the rebuild
-    /// does.
-    fn finds_left_on_host(&mut self) -> Result<bool, StepError> {
+    /// Looks for grains and bodies that left, once the lists of grains are out of date. The rebuild removes them, or the host after it.
+    fn find_left_grains(&mut self) -> Result<(), StepError> {
         let is_due = lists_out_of_date(&self.local.populations, self.grains.raised);
         if is_due && self.local.with_gpu_backend(|remote, host| remote.has_outside(host))? {
-            self.grains.raised |= LEFT_DOMAIN;
             self.have_grains_left = self.local.populations.loses_on_host();
+            self.grains.raised |= if self.have_grains_left { 0 } else { LEFT_DOMAIN };
         }
-        Ok(self.have_grains_left)
+        Ok(())
     }
 
     /// Looks for fluid that left, once its lists are out of date: the host then removes it at the end of the step.
@@ -113,7 +112,8 @@ impl GpuExecutor for OneGpu<'_> {
         match exchange {
             Exchange::Agreement => self.close()?,
             Exchange::NeighborLists => {
-                if self.local.populations.grains_on_gpu() && !self.grains.needs_host && !self.finds_left_on_host()? {
+                if self.local.populations.grains_on_gpu() && !self.grains.needs_host {
+                    self.find_left_grains()?;
                     let raised = self.grains.raised;
                     let populations = &self.local.populations;
                     if populations.splits_broad_phase() && lists_out_of_date(populations, raised) {

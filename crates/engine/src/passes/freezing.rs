@@ -46,6 +46,13 @@ impl Populations {
                 chosen.len()
             ));
         }
+        // What left the domain goes with this change.
+        let domain = self.context.domain_to_leave();
+        chosen.retain(|&i| domain.is_none_or(|domain| !domain.is_outside_domain(&array(&flow.place(i)))));
+        if chosen.is_empty() {
+            return refused("all of the fluid that is to freeze has left the domain; freeze fluid that is inside".to_owned());
+        }
+        let particles = chosen.iter().map(|&i| flow.fields.id[i]).collect();
         // Sums do not depend on the order in which the particles are stored.
         chosen.sort_unstable_by_key(|&i| flow.fields.id[i]);
         let first = self.grains.next_id;

@@ -312,6 +312,8 @@ impl Simulation {
         let are_two = self.has_two_histories();
         let before = self.whole.begin_change(are_two)?;
         self.download();
+        // Grains that left take their bonds along.
+        self.whole.populations.remove_bond_energy();
         change(&mut self.whole.populations);
         self.whole.list_changed(&before, meets)?;
         self.upload(true)?;
@@ -354,7 +356,7 @@ impl Simulation {
 
     /// Melts bodies: fluid replaces them. Its mass is that of the nearest number of whole particles, if the sites suffice. It has the same momentum
     /// and, unless its particles are on one line, angular momentum. The change in energy is added to the ledger as supplied between two steps. Bodies
-    /// that are not present are skipped.
+    /// that are not present, or have left the domain, are skipped.
     ///
     /// # Errors
     /// If there are no fluids into which bodies could melt. If a body is named twice, is not coupled to fluids, or has no sites or one outside of the
@@ -364,10 +366,10 @@ impl Simulation {
             return Ok(());
         }
         self.observe().map_err(stopped)?;
-        let there: Vec<&Melting> = melting
-            .iter()
-            .filter(|one| self.whole.populations.bodies.id.contains(&one.body))
-            .collect();
+        let (bodies, domain) = (&self.whole.populations.bodies, self.whole.populations.context.domain_to_leave());
+        let stays = |b: usize| domain.is_none_or(|domain| !bodies.has_left(b, &domain));
+        let is_there = |one: &&Melting| bodies.id.iter().position(|id| *id == one.body).is_some_and(stays);
+        let there: Vec<&Melting> = melting.iter().filter(is_there).collect();
         if there.is_empty() {
             return Ok(());
         }
@@ -399,7 +401,8 @@ impl Simulation {
 
     /// Freezes fluid: a rigid body replaces some of its particles. It has their mass, center of mass, momentum, angular momentum and principal moments
     /// of inertia, and a sphere of half a spacing in the place of each. It is coupled to fluids. The energy that the particles had by their motion
-    /// relative to the body is lost; the change in energy is added to the ledger as supplied between two steps. Returns the id of the body.
+    /// relative to the body is lost; the change in energy is added to the ledger as supplied between two steps. Particles that have left the domain are
+    /// skipped. Returns the id of the body.
     ///
     /// [`crate::world::LaterAdditions`] must announce that fluids freeze, and the kind of the spheres.
     ///

@@ -3,9 +3,10 @@
 
 use crate::beds;
 use crate::devices::after;
+use crate::overflowing::losing_its_top;
 use seixo_device::gpu::Gpu;
 use seixo_engine::state::State;
-use seixo_engine::world::{DeviceChoice, Domain, ForceAssembly, Interaction, LeavingPolicy, Precision, Settings, World};
+use seixo_engine::world::{DeviceChoice, ForceAssembly, Interaction, Precision, Settings, World};
 use seixo_engine::{Simulation, StepErrorCause};
 use seixo_laws::contact::TangentialLaw;
 
@@ -153,9 +154,7 @@ fn without_a_skin_lists_serve_smooth_grains_too() {
 
 #[test]
 fn two_runs_are_the_same_bits_though_grains_leave() {
-    let mut world = beds::falling(1000, TangentialLaw::Mindlin);
-    let top = world.grains.position.iter().map(|x| x[2]).fold(0.0, f64::max);
-    world.domain = Some(Domain::open([-0.1, -0.1, -0.1], [0.1, 0.1, top + 1e-6], LeavingPolicy::Delete));
+    let world = losing_its_top(1000, TangentialLaw::Mindlin);
     for assembly in OTHERS {
         let run = || {
             let mut simulation = after(&world, on_gpu(assembly), 300);

@@ -333,7 +333,9 @@ fn a_body_leaves_as_a_whole_when_its_center_does() {
         rod(3, 1e-3).put(grains, [4e-3, 8e-3, 2e-3], [1.0, 0.0, 0.0, 0.0], [0.0; 3], [0.0; 3]);
         grains.push(100, [2e-3; 3], [0.0; 3], [0.0; 3], 1e-3, 0, 0);
     });
-    let mut simulation = started(world);
+    // So that lists last for a tenth of a millimeter.
+    let settings = Settings { skin: Some(2e-4), ..on(1) };
+    let mut simulation = Simulation::new(world, settings).expect("the world is sound");
     let dt = simulation.time_step().value;
     let initial = simulation.ledger().kinetic;
     simulation.advance((2.5e-3 / dt) as u64).expect("sound steps");

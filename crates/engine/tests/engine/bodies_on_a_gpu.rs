@@ -149,7 +149,7 @@ fn a_body_leaves_as_a_whole_as_on_the_cpu() {
     let mut left = Vec::new();
     for milliseconds in [2.5e-3, 3.5e-3, 0.1] {
         let steps = (milliseconds / dt) as u64;
-        let (cpu, gpu) = (after(&world, on_cpu(), steps), after(&world, on_gpu(Precision::F64), steps));
+        let [cpu, gpu] = [on_cpu(), on_gpu(Precision::F64)].map(|settings| after(&world, with_default_skin(&world, settings), steps));
         assert_eq!((cpu.len(), cpu.steps()), (gpu.len(), gpu.steps()));
         if cpu.is_empty() {
             assert_eq!(gpu.ledger().kinetic, 0.0);
@@ -179,7 +179,7 @@ fn contacts_beside_a_body_go_on_when_grains_on_either_side_of_them_leave() {
     });
     let dt = Simulation::new(world.clone(), on_cpu()).unwrap().time_step().value;
     let steps = (3e-3 / dt) as u64;
-    let (cpu, gpu) = (after(&world, on_cpu(), steps), after(&world, on_gpu(Precision::F64), steps));
+    let [cpu, gpu] = [on_cpu(), on_gpu(Precision::F64)].map(|settings| after(&world, with_default_skin(&world, settings), steps));
     assert_eq!((cpu.len(), gpu.len()), (5, 5));
     let found = apart(&cpu.snapshot(), &gpu.snapshot());
     assert!(found < 1e-12, "{found:e}");

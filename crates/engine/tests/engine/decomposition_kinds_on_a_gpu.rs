@@ -6,11 +6,11 @@ use crate::beds::falling;
 use crate::decomposition_kinds::worn;
 use crate::ledgers::assert_same_ledger;
 use crate::on_gpus::among;
+use crate::overflowing::losing_its_top;
 use crate::warm::conducting;
 use seixo_engine::state::GrainScalar;
 use seixo_engine::world::{
-    Domain, Formula, LeavingPolicy, Load, Precision, Scheme, Servo, ServoTarget, Settings, TimeFunction, VectorOfTime, WallMotion,
-    WallShape, World,
+    Formula, Load, Precision, Scheme, Servo, ServoTarget, Settings, TimeFunction, VectorOfTime, WallMotion, WallShape, World,
 };
 use seixo_engine::{Simulation, WorldError};
 use seixo_laws::contact::TangentialLaw;
@@ -109,9 +109,8 @@ fn looking_wears_nothing() {
 #[test]
 fn heat_flows_between_domains() {
     let (tangential, precision) = (TangentialLaw::Mindlin, Precision::F64);
-    let mut world = conducting(falling(1200, tangential));
-    // Some grains leave at the top and take their heat along.
-    world.domain = Some(Domain::open([-0.1; 3], [0.1, 0.1, 0.0101], LeavingPolicy::Delete));
+    // The uppermost grains leave and take their heat along.
+    let world = conducting(losing_its_top(1200, tangential));
     let whole = compare(
         &world,
         |domains| among(domains, precision),

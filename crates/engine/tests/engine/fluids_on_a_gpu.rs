@@ -9,6 +9,7 @@ use crate::floors::floor;
 use crate::incompressible::incompressible;
 use crate::muller_on_a_gpu::after;
 use crate::pools::{G, domain, drop_in, fluids, sites, tank, water, wet};
+use crate::resumed::assert_same_when_resumed;
 use seixo_device::gpu::Gpu;
 use seixo_engine::state::FluidSnapshot;
 use seixo_engine::world::{DeviceChoice, LeavingPolicy, Precision, Settings, WallMotion, World};
@@ -236,6 +237,37 @@ fn what_leaves_is_taken_away_on_a_gpu_too() {
 }
 
 #[test]
+fn a_state_with_fluid_outside_is_gone_on_from_to_the_bit() {
+    let mut fluids = fluids(vec![water(50.0)], 0.1, 3.0, Some(1));
+    fluids.largest_speed = 5.0;
+    for x in sites([0; 3], [4, 1, 4], 0.1, true) {
+        drop_in(&mut fluids, x, [0.0, 0.0, -4.0], 0.0);
+    }
+    // The lowest row is outside after a centimeter. Lists last for five.
+    let mut space = domain([-1.0, -1.0, 0.04], [2.0; 3], [false; 3]);
+    space.leaving = LeavingPolicy::Delete;
+    let world = wet(fluids, 0.0, Some(space), Vec::new());
+    for (device, precision) in [(DeviceChoice::Cpu, None), (DeviceChoice::Gpu(None), Some(Precision::F64))] {
+        let settings = Settings {
+            device,
+            precision,
+            skin: Some(0.1),
+            ..Settings::default()
+        };
+        let mut simulation = Simulation::new(world.clone(), settings.clone()).unwrap();
+        // Three centimeters.
+        let steps = (7.5e-3 / simulation.time_step().value) as u64;
+        let fluid = after(&mut simulation, steps);
+        let lowest = fluid.position.iter().map(|x| x[2]).fold(f64::INFINITY, f64::min);
+        assert!(fluid.id.len() == 16 && lowest < 0.04, "{settings:?}: {lowest}");
+        // Nine, so that the next row is still inside.
+        let end = assert_same_when_resumed(&world, &settings, [steps, 2 * steps]);
+        let simulation = Simulation::restore(world.clone(), settings, &end).unwrap();
+        assert_eq!(simulation.fluid_particles(), 12);
+    }
+}
+
+#[test]
 fn a_running_surface_drags_as_much_on_a_gpu() {
     for world in [couette, cavity] {
         let mut here = on(DeviceChoice::Cpu, None, world());
@@ -401,8 +433,8 @@ fn a_paddle_pushes_incompressible_water_alike_on_a_gpu() {
 fn incompressible_fluids_leave_a_domain_alike_on_a_gpu() {
     let spilling = || {
         let mut world = incompressible(column(true));
-        // The front still has to move a centimeter and a half.
-        let mut space = domain([-1.0; 3], [0.79, 1.0, 3.0], [false; 3]);
+        // The front still has to move a centimeter, and lists last for half of that.
+        let mut space = domain([-1.0; 3], [0.785, 1.0, 3.0], [false; 3]);
         space.leaving = LeavingPolicy::Delete;
         world.domain = Some(space);
         world

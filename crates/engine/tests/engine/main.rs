@@ -24,6 +24,7 @@ mod gases;
 mod ledgers;
 mod meshes;
 mod on_gpus;
+mod overflowing;
 mod pools;
 mod ranked;
 mod resumed;

@@ -1,11 +1,14 @@
 //! Neighbor lists: which worlds have some, what they take, when they are rebuilt, and that grains that left go then.
 
+use crate::bars;
 use crate::beds::falling;
+use crate::clumps::{self, Fill as _, rod};
 use crate::devices::{after, apart, on_cpu, on_gpu};
 use crate::resumed::assert_same_when_resumed;
 use crate::{domains, on_gpus};
 use seixo_engine::Simulation;
 use seixo_engine::world::{Domain, Grains, LeavingPolicy, Precision, Search, Settings, World};
+use seixo_laws::bond::BondLaw;
 use seixo_laws::contact::TangentialLaw;
 
 #[test]
@@ -134,6 +137,83 @@ fn an_event_takes_grains_that_left_along_and_the_ledger_counts_them_once() {
         let ledger = simulation.ledger();
         assert!((ledger.left_domain / (34.0 * of_one) - 1.0).abs() < 1e-12, "{ledger:?}");
         assert!(ledger.residual.abs() < 1e-12 * ledger.initial, "{ledger:?}");
+    }
+}
+
+#[test]
+fn an_event_takes_bonds_of_grains_that_left_along_and_supplies_nothing() {
+    let sideways = |k: usize| if k % 2 == 0 { SPEED } else { -SPEED };
+    let mut world = bars::row(4, |k| [SPEED, 0.0, sideways(k)], bars::bonds(BondLaw::Beam));
+    world.groups.push("nothing".into());
+    // The last grain is outside after 50 of the 100 steps.
+    let end = world.grains.position[3][0] + 5e-5;
+    world.domain = Some(Domain::open([-1.0; 3], [end, 1.0, 1.0], LeavingPolicy::Delete));
+    for settings in [on_cpu(), on_gpu(Precision::F64)].map(with_wide_skin) {
+        let mut simulation = after(&world, settings.clone(), 100);
+        let before = simulation.ledger();
+        assert_eq!(simulation.len(), 4, "{settings:?}");
+        simulation.set_velocity(1, [0.0; 3]).unwrap();
+        let now = simulation.ledger();
+        assert_eq!(simulation.len(), 3, "{settings:?}");
+        let along = before.elastic_bonds - now.elastic_bonds;
+        assert!(along > 1e-6 * before.kinetic, "{settings:?}: {along:e} J");
+        // Bonds bend by a ten-thousandth of the coordinates, so that their energies have twelve digits.
+        let supplied = now.inserted - before.inserted;
+        assert!(supplied.abs() < 1e-10 * before.kinetic, "{settings:?}: {supplied:e} J");
+    }
+}
+
+/// A skin of which half lasts for 200 of the steps of [`with_wide_skin()`], but not for 201 \[m\].
+const LASTING: f64 = 4.01e-4;
+
+/// Two rods far apart, of which one rises out of the domain at once. Between them, two grains approach each other from beyond the skin, and touch after
+/// 201 steps.
+fn rising_rod() -> World {
+    let mut world = clumps::world(TangentialLaw::Mindlin);
+    world.gravity = [0.0; 3];
+    world.domain = Some(Domain::open([-1.0; 3], [1.0, 1.0, 0.0], LeavingPolicy::Delete));
+    world.grains.clear_and(|grains| {
+        for (center, speed) in [([0.0, 0.0, -2e-5], SPEED), ([2e-2, 0.0, -2e-3], 0.0)] {
+            rod(3, RADIUS).put(grains, center, [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, speed], [0.0; 3]);
+        }
+        for side in [-1.0, 1.0] {
+            let center = [1e-2, side * (RADIUS + 0.5 * (LASTING + 5e-7)), -2e-3];
+            grains.push(grains.len() as u32, center, [0.0, -side * SPEED, 0.0], [0.0; 3], RADIUS, 0, 0);
+        }
+    });
+    world
+}
+
+fn with_lasting_skin(settings: Settings) -> Settings {
+    Settings {
+        skin: Some(LASTING),
+        ..with_wide_skin(settings)
+    }
+}
+
+#[test]
+fn a_state_with_a_body_outside_is_gone_on_from_to_the_bit() {
+    let world = rising_rod();
+    for settings in [on_gpu(Precision::F64), domains::among(2), on_gpus::among(2, Precision::F64)].map(with_lasting_skin) {
+        let simulation = after(&world, settings.clone(), 100);
+        assert!(simulation.len() == 8 && highest(&simulation) > 2e-5, "{settings:?}");
+        let end = assert_same_when_resumed(&world, &settings, [100, 110]);
+        assert_eq!(Simulation::restore(world.clone(), settings, &end).unwrap().len(), 5);
+    }
+}
+
+#[test]
+fn a_contact_that_closes_in_the_last_stride_before_a_body_is_removed_pushes_at_once() {
+    let world = rising_rod();
+    let expected = after(&world, with_lasting_skin(on_cpu()), 203);
+    assert_eq!((expected.len(), expected.contacts()), (5, 1));
+    for settings in [on_gpu(Precision::F64), on_gpus::among(2, Precision::F64)].map(with_lasting_skin) {
+        let found = after(&world, settings.clone(), 203);
+        assert_eq!((found.len(), found.contacts()), (5, 1), "{settings:?}");
+        assert_eq!(found.rebuilds(), expected.rebuilds(), "{settings:?}");
+        // A force that is missing for a step changes velocities by a ten-thousandth.
+        let difference = apart(&expected.snapshot(), &found.snapshot());
+        assert!(difference < 1e-9, "{settings:?}: {difference:e}");
     }
 }
 

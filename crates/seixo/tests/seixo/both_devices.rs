@@ -266,8 +266,14 @@ impl Stage {
                 "{place}: {residual:e} of what moved is missing in {ledger:?}"
             );
             let grains = simulation.snapshot();
+            // What left waits for the next rebuild, which half the skin, rounded in the precision of the run, brings about.
+            let waits = if self.loses_grains {
+                0.5 * (1.0 + 1e-6) * simulation.skin()
+            } else {
+                0.0
+            };
             for ((id, &center), radius) in grains.id.iter().zip(&grains.position).zip(&grains.radius) {
-                let is_inside = (0..3).all(|axis| domain.min[axis] <= center[axis] && center[axis] <= domain.max[axis]);
+                let is_inside = (0..3).all(|axis| (domain.min[axis] - waits..=domain.max[axis] + waits).contains(&center[axis]));
                 // Runs with deeper overlaps with a wall stop.
                 assert!(
                     is_inside && (self.fits)(center, 0.5 * radius),
@@ -314,6 +320,12 @@ impl Stage {
     /// Continues from the same state on both devices, during many collisions.
     fn stays_together(&self) {
         let Scene { world, settings, .. } = self.scene();
+        // With the same skin, both remove grains that left at the same steps.
+        let skin = Simulation::new(world.clone(), on(CPU, &settings)).unwrap().skin();
+        let settings = Settings {
+            skin: Some(skin),
+            ..settings
+        };
         let mut first = Simulation::new(world.clone(), on(CPU, &settings)).unwrap();
         advance(&mut first, self.in_contact);
         assert!(first.contacts() > 50, "{}: {} contacts", self.example, first.contacts());

@@ -1,13 +1,13 @@
 //! Rebuild of cells and neighbor lists.
 
 use super::bodies::FREELY;
-use super::{DONE, THREADS, put_sum};
+use super::{DONE, HALTED, THREADS, put_sum};
 use crate::bodies::{FREE, REMOVED, is_carried, is_ghost};
 use crate::buckets::bucket_of_grain;
 use crate::cells::{cell_of, class_of};
 use crate::entries::{TILE, first_entry};
 use crate::layout::{Record, between_steps, kept_beside, last, load, record, xyz};
-use crate::motion::{SKIN_EXCEEDED, StepParameters};
+use crate::motion::StepParameters;
 use crate::neighbors::{RowPlan, neighbors_of, overlapped_cells};
 use crate::periodic::{PeriodicBoundaries, wrap};
 use crate::wall::elements_near;
@@ -21,8 +21,8 @@ pub const BOUNDS: usize = 256;
 /// A coordinate larger than all others.
 pub(super) const FAR: f32 = 1.0e37;
 
-/// Index of the flag that a grain exceeded the skin.
-const SKIN: usize = SKIN_EXCEEDED.trailing_zeros() as usize;
+/// Index of the second word that halts steps.
+const HALTED_TOO: usize = HALTED + 1;
 
 /// Bounding box of the grains of each of [`BOUNDS`] blocks: lower corner and number of grains, and upper corner. Grains outside of the domain, whose
 /// corners are in `domain`, do not count; with `free_only`, neither do those that `member` does not mark as free.
@@ -56,16 +56,26 @@ pub fn bounds<C: Real>(
     put_corners::<C>(&low, &high, kept, corners);
 }
 
-/// As [`bounds()`], for all n grains after queued steps. `even` holds their positions if an even number of steps was taken, which `flags` counts, and
-/// `odd` if an odd one. The box is that of no grains, unless the steps ended because a grain exceeded the skin, or `is_last` is 1.
+/// As [`bounds()`], for n grains anywhere after queued steps. `even` holds their positions if an even number of steps was taken, which `flags` counts,
+/// and `odd` if an odd one. The box is that of no grains, unless something halted the steps, here or in another subdomain, or `is_last` is 1.
 #[cube(launch)]
-pub fn bounds_after_steps<C: Real>(even: &[Record<C>], odd: &[Record<C>], flags: &[u32], corners: &mut [Record<C>], n: u32, is_last: u32) {
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn bounds_after_steps<C: Real>(
+    even: &[Record<C>],
+    odd: &[Record<C>],
+    flags: &[u32],
+    member: &[u32],
+    corners: &mut [Record<C>],
+    n: u32,
+    is_last: u32,
+    #[comptime] free_only: bool,
+) {
     let far = C::new(FAR);
     let mut low = Vector3::<C> { x: far, y: far, z: far };
     let mut high = low.times(C::new(-1.0));
     let mut kept = C::new(0.0);
     let mut end = 0u32;
-    if flags[SKIN] != 0u32 || is_last == 1u32 {
+    if flags[HALTED] != 0u32 || flags[HALTED_TOO] != 0u32 || is_last == 1u32 {
         end = n;
     }
     let is_odd = flags[DONE] % 2u32 == 1u32;
@@ -75,9 +85,15 @@ pub fn bounds_after_steps<C: Real>(even: &[Record<C>], odd: &[Record<C>], flags:
         if is_odd {
             p = xyz::<C>(odd[i]);
         }
-        low = lower::<C>(&low, &p);
-        high = upper::<C>(&high, &p);
-        kept += C::new(1.0);
+        let mut counts = end > 0u32;
+        if free_only {
+            counts = member[i] == FREE;
+        }
+        if counts {
+            low = lower::<C>(&low, &p);
+            high = upper::<C>(&high, &p);
+            kept += C::new(1.0);
+        }
         i += 65536usize;
     }
     put_corners::<C>(&low, &high, kept, corners);

@@ -97,7 +97,7 @@ impl QueuedDomainStep<'_> {
             return Ok(());
         }
         let messages = std::mem::take(&mut self.messages);
-        let is_out_of_date = self.all == StepStatus::ListsOutOfDate;
+        let is_out_of_date = matches!(self.all, StepStatus::ListsOutOfDate | StepStatus::BodiesLeft);
         // A bond migrates with either of its grains; the ghost shows whether the other grain has left.
         let bonds_leave = domain.local.populations.is_bonded() && domain.local.populations.context.domain.is_some();
         if domain.halts().is_none() && (!is_out_of_date || bonds_leave) {
@@ -106,10 +106,11 @@ impl QueuedDomainStep<'_> {
                 Some(_) => domain.exchange_halo()?,
             }
         }
-        if is_out_of_date {
-            domain.migrate_on_gpu(self.raised)
-        } else {
-            Ok(())
+        match self.all {
+            StepStatus::ListsOutOfDate => domain.migrate_on_gpu(self.raised),
+            // The host removes what left, once forces are known.
+            StepStatus::BodiesLeft => domain.migrate_on_gpu(self.raised & !LEFT_DOMAIN),
+            StepStatus::Fine | StepStatus::Failed => Ok(()),
         }
     }
 

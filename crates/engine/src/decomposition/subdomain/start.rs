@@ -26,13 +26,15 @@ impl Subdomain {
         Ok(())
     }
 
-    /// Makes the grains of its block.
+    /// Makes the grains of its block, but for those outside a domain that removes them.
     fn make_grains(&mut self, make: &FieldsInBox<'_>) -> Result<(), WorldError> {
         let block = self.cuts.owned(self.rank);
         let device = self.local.populations.context.device.clone();
         let mut fields = make(array(&block.low), array(&block.high), &device)?;
         let places = fields.reference.as_chunks::<3>().0.iter().zip(0..);
-        let own = places.filter(|(place, _)| self.cuts.owner(*place) == self.rank);
+        let domain = self.local.populations.context.domain_to_leave();
+        let stays = |place: &[f64; 3]| domain.is_none_or(|domain| !domain.is_outside_domain(place));
+        let own = places.filter(|(place, _)| self.cuts.owner(*place) == self.rank && stays(place));
         let own: Vec<u32> = own.map(|(_, i)| i).collect();
         if own.len() < fields.len() {
             fields.reorder(&device, &own);

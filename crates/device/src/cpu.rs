@@ -144,7 +144,7 @@ fn cores() -> usize {
 /// Number of threads where none is given.
 fn usual_threads() -> usize {
     let given = std::env::var(THREADS).ok().and_then(|text| text.parse::<usize>().ok());
-    given.filter(|&threads| threads > 0).unwrap_or_else(cores)
+    given.filter(|&threads| threads > 0).unwrap_or_else(cores).min(Cpu::most_threads())
 }
 
 /// A thread that waits in [`Cpu::both`], until this is dropped.

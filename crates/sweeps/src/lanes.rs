@@ -74,7 +74,7 @@ struct Lanes<C, R> {
     history: Records<R>,
     /// Places of the pairs in their batch.
     place: [u32; LANES],
-    /// Number of lanes with a pair; the rest have two distant grains.
+    /// Number of lanes with a pair. The rest have two distant grains, and other numbers of former pairs; their results are not read.
     count: usize,
     /// Place of the first pair of the batch that was not looked at yet.
     next: usize,

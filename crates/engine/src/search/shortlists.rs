@@ -3,6 +3,7 @@
 //! Most pairs of a list do not touch before it is rebuilt. So only pairs of the shortlists have room for a history, in the order in which the contact
 //! sweep reads them. All others have none.
 
+use crate::fields::PART;
 use seixo_laws::{Coordinate, Real};
 use seixo_sweeps::layout::RECORD;
 use seixo_sweeps::part::{GrainsView, PartRows};
@@ -36,12 +37,14 @@ impl Selection {
     }
 }
 
+/// The grains of a part have numbers of 16 bits.
+const _: () = assert!(PART <= 1 << 16);
+
 /// Pairs of a part that keep their contact histories, in the order of their entries.
 #[derive(Default)]
 pub struct HeldPairs {
-    entry: Vec<u32>,
-    grain: Vec<u16>,
-    history: Vec<[f64; RECORD]>,
+    /// The entry and the grain of each pair, counted from the part's first, and its history.
+    pairs: Vec<(u32, u16, [f64; RECORD])>,
 }
 
 impl HeldPairs {
@@ -49,9 +52,7 @@ impl HeldPairs {
     /// from a checkpoint with the same bits.
     pub fn push(&mut self, entry: u32, grain: usize, history: [f64; RECORD]) {
         if history.iter().any(|number| number.to_bits() != 0) {
-            self.entry.push(entry);
-            self.grain.push(grain as u16);
-            self.history.push(history);
+            self.pairs.push((entry, grain as u16, history));
         }
     }
 }
@@ -143,22 +144,21 @@ impl PartShortlist {
 
     /// These pairs, as [`PartShortlist::with_histories`].
     pub fn of_held(held: HeldPairs, is_single: bool) -> PartShortlist {
-        let HeldPairs {
-            mut entry,
-            mut grain,
-            history,
-        } = held;
-        entry.shrink_to_fit();
-        grain.shrink_to_fit();
-        let numbers = history.as_flattened();
-        let history = if is_single {
-            Histories::Single(numbers.iter().map(|&number| number as f32).collect())
+        let HeldPairs { pairs } = held;
+        let mut history = if is_single {
+            Histories::Single(Vec::with_capacity(pairs.len() * RECORD))
         } else {
-            Histories::Double(numbers.to_vec())
+            Histories::Double(Vec::with_capacity(pairs.len() * RECORD))
         };
+        for (_, _, record) in &pairs {
+            match &mut history {
+                Histories::Double(numbers) => numbers.extend_from_slice(record),
+                Histories::Single(numbers) => numbers.extend(record.map(|number| number as f32)),
+            }
+        }
         PartShortlist {
-            grain,
-            entry,
+            entry: pairs.iter().map(|&(entry, ..)| entry).collect(),
+            grain: pairs.iter().map(|&(_, grain, _)| grain).collect(),
             inside: 0,
             history,
         }
@@ -172,7 +172,7 @@ impl PartShortlist {
         }
     }
 
-    /// The pairs with a history other than zero: the entry and the grain, counted from the part's first, and the history.
+    /// The pairs with a history other than zero, also than a negative zero: the entry and the grain, counted from the part's first, and the history.
     pub fn held(&self) -> impl Iterator<Item = (usize, usize, [f64; RECORD])> {
         let history_at = |place: usize| match &self.history {
             Histories::Double(history) => history.as_chunks::<RECORD>().0[place],
@@ -185,7 +185,10 @@ impl PartShortlist {
 
     /// Selects the pairs whose surfaces are nearer than `margin` \[m\]. Pairs that were selected before keep their histories.
     pub fn rebuild<const SIDES: u32>(&mut self, grains: &GrainsView<f64>, rows: &PartRows, margin: f64) {
-        SELECTION.with_borrow_mut(|selection| self.rebuild_in::<SIDES>(selection, grains, rows, margin));
+        // After a panic on the way, the room is dropped with its marks.
+        let mut selection = SELECTION.take();
+        self.rebuild_in::<SIDES>(&mut selection, grains, rows, margin);
+        SELECTION.set(selection);
     }
 
     fn rebuild_in<const SIDES: u32>(&mut self, selection: &mut Selection, grains: &GrainsView<f64>, rows: &PartRows, margin: f64) {

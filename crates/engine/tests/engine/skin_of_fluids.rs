@@ -87,10 +87,10 @@ fn fast_fluid_on_a_gpu_gets_a_wider_skin_and_moves_alike() {
 #[test]
 fn a_resumed_run_chooses_the_same_skins_of_fluids() {
     let world = drifting(0.04, 0.05);
-    // A slow fluid of constant density gets a narrower skin, after eight lists of some eighty steps.
+    // A slow fluid of constant density gets a narrower skin, after eight lists of some hundred steps.
     for (world, settings, steps) in [
         (world.clone(), on_cpu(), 140),
-        (set_adrift(incompressible(still()), 0.0012, 0.05), on_cpu(), 650),
+        (set_adrift(incompressible(still()), 0.0006, 0.05), on_cpu(), 1300),
         (world, on_gpu(Precision::Mixed), 140),
     ] {
         let new = || Simulation::new(world.clone(), settings.clone()).unwrap();

@@ -41,8 +41,9 @@ impl std::error::Error for CpuError {}
 /// Most threads per core, and most on any machine. Further threads would wait for the others instead of working.
 const MAX_PER_CORE: usize = 8;
 const MAX_ANYWHERE: usize = 64;
-/// Environment variable with the number of threads where none is given. Threads that draw pictures have the same one, so it limits both.
-const THREADS: &str = "RAYON_NUM_THREADS";
+/// Name of the environment variable with the number of threads where none is given, see [`Cpu::new`]. Threads that draw pictures have the same one, so
+/// it limits both.
+pub const THREADS_VARIABLE: &str = "RAYON_NUM_THREADS";
 /// Items that a thread computes at once; fewer are not worth a second thread.
 const BLOCK: usize = 1 << 14;
 
@@ -52,7 +53,7 @@ impl Cpu {
         MAX_ANYWHERE.max(MAX_PER_CORE * cores())
     }
 
-    /// Starts this many threads, of which the caller is one; 0 = as many as the environment variable `RAYON_NUM_THREADS` says, or one per core.
+    /// Starts this many threads, of which the caller is one; 0 = as many as the environment variable [`THREADS_VARIABLE`] says, or one per core.
     ///
     /// # Errors
     /// If they are more than [`Cpu::most_threads`], or the system refuses the threads.
@@ -143,7 +144,7 @@ fn cores() -> usize {
 
 /// Number of threads where none is given.
 fn usual_threads() -> usize {
-    let given = std::env::var(THREADS).ok().and_then(|text| text.parse::<usize>().ok());
+    let given = std::env::var(THREADS_VARIABLE).ok().and_then(|text| text.parse::<usize>().ok());
     given.filter(|&threads| threads > 0).unwrap_or_else(cores)
 }
 

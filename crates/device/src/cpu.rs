@@ -346,6 +346,30 @@ mod tests {
     }
 
     #[test]
+    fn a_panic_in_what_waits_or_works_reaches_the_caller_and_all_threads_remain() {
+        let end = |panics: bool, name: &'static str| {
+            if panics {
+                resume_unwind(Box::new(name));
+            }
+        };
+        for threads in [1, 2, 8] {
+            let cpu = Cpu::new(threads).unwrap();
+            // A single thread works before it waits, and does not come to the latter.
+            let first = if threads == 1 { "works" } else { "waits" };
+            for (waits, works, expected) in [(true, false, "waits"), (false, true, "works"), (true, true, first)] {
+                let both = || cpu.both(|| end(waits, "waits"), || end(works, "works"));
+                let panic = catch_unwind(AssertUnwindSafe(both)).unwrap_err();
+                assert_eq!(panic.downcast_ref::<&str>(), Some(&expected), "{waits} {works} on {threads}");
+                // No thread is still counted as one that waits.
+                assert_eq!(cpu.waiting.load(Relaxed), 0, "{waits} {works} on {threads}");
+                assert!(threads == 1 || run_together(&cpu, MINUTE), "{waits} {works} on {threads}");
+                let sum = || cpu.collect(3 * BLOCK, |k| k).into_iter().sum::<usize>();
+                assert_eq!(cpu.both(|| threads, sum), (threads, 3 * BLOCK * (3 * BLOCK - 1) / 2));
+            }
+        }
+    }
+
+    #[test]
     fn a_thread_takes_a_million_parts_in_turn() {
         let mut items = vec![0u32; 1_000_000];
         let data = (Strided {

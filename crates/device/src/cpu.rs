@@ -41,8 +41,9 @@ impl std::error::Error for CpuError {}
 /// Most threads per core, and most on any machine. Further threads would wait for the others instead of working.
 const MAX_PER_CORE: usize = 8;
 const MAX_ANYWHERE: usize = 64;
-/// Environment variable with the number of threads where none is given. Threads that draw pictures have the same one, so it limits both.
-const THREADS: &str = "RAYON_NUM_THREADS";
+/// Name of the environment variable with the number of threads where none is given, see [`Cpu::new`]. Threads that draw pictures have the same one, so
+/// it limits both.
+pub const THREADS_VARIABLE: &str = "RAYON_NUM_THREADS";
 /// Items that a thread computes at once; fewer are not worth a second thread.
 const BLOCK: usize = 1 << 14;
 
@@ -52,7 +53,7 @@ impl Cpu {
         MAX_ANYWHERE.max(MAX_PER_CORE * cores())
     }
 
-    /// Starts this many threads, of which the caller is one; 0 = as many as the environment variable `RAYON_NUM_THREADS` says, or one per core.
+    /// Starts this many threads, of which the caller is one; 0 = as many as the environment variable [`THREADS_VARIABLE`] says, or one per core.
     ///
     /// # Errors
     /// If they are more than [`Cpu::most_threads`], or the system refuses the threads.
@@ -143,7 +144,7 @@ fn cores() -> usize {
 
 /// Number of threads where none is given.
 fn usual_threads() -> usize {
-    let given = std::env::var(THREADS).ok().and_then(|text| text.parse::<usize>().ok());
+    let given = std::env::var(THREADS_VARIABLE).ok().and_then(|text| text.parse::<usize>().ok());
     given.filter(|&threads| threads > 0).unwrap_or_else(cores).min(Cpu::most_threads())
 }
 
@@ -341,6 +342,30 @@ mod tests {
                 move || sender.send(6).is_ok(),
             );
             assert_eq!(both, (Ok(6), true), "{threads}");
+        }
+    }
+
+    #[test]
+    fn a_panic_in_what_waits_or_works_reaches_the_caller_and_all_threads_remain() {
+        let end = |panics: bool, name: &'static str| {
+            if panics {
+                resume_unwind(Box::new(name));
+            }
+        };
+        for threads in [1, 2, 8] {
+            let cpu = Cpu::new(threads).unwrap();
+            // A single thread works before it waits, and does not come to the latter.
+            let first = if threads == 1 { "works" } else { "waits" };
+            for (waits, works, expected) in [(true, false, "waits"), (false, true, "works"), (true, true, first)] {
+                let both = || cpu.both(|| end(waits, "waits"), || end(works, "works"));
+                let panic = catch_unwind(AssertUnwindSafe(both)).unwrap_err();
+                assert_eq!(panic.downcast_ref::<&str>(), Some(&expected), "{waits} {works} on {threads}");
+                // No thread is still counted as one that waits.
+                assert_eq!(cpu.waiting.load(Relaxed), 0, "{waits} {works} on {threads}");
+                assert!(threads == 1 || run_together(&cpu, MINUTE), "{waits} {works} on {threads}");
+                let sum = || cpu.collect(3 * BLOCK, |k| k).into_iter().sum::<usize>();
+                assert_eq!(cpu.both(|| threads, sum), (threads, 3 * BLOCK * (3 * BLOCK - 1) / 2));
+            }
         }
     }
 

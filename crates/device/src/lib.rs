@@ -18,7 +18,7 @@ mod memory;
 mod sort;
 mod split;
 
-pub use cpu::{Cpu, CpuError};
+pub use cpu::{Cpu, CpuError, THREADS_VARIABLE};
 pub use memory::Aligned;
 pub use sort::{exclusive_scan, stable_order_by_key};
 pub use split::{Ranges, Split, Strided};

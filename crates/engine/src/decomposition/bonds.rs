@@ -55,7 +55,7 @@ impl Subdomain {
         let own = self.on_gpu(|remote, _| Ok(remote.owned_ids()?))?;
         let known: HashSet<u32> = own.iter().copied().collect();
         let (mut all, mut across) = (State::default(), State::default());
-        self.local.populations.bonds_between_message(|_| true, &mut all);
+        self.local.populations.bonds_message(&mut all);
         let is_across = |ids: &[u32; 2]| !ids.iter().all(|id| known.contains(id));
         self.local.populations.bonds_between_message(is_across, &mut across);
         let messages = vec![encode(&across); partners.len()];
@@ -87,8 +87,13 @@ impl Populations {
         lengths.fold(0.0, f64::max)
     }
 
-    /// Writes the intact bonds, without those of grains that have left the world.
+    /// Writes the intact bonds.
     pub(crate) fn bonds_message(&mut self, to: &mut State) {
+        self.bonds_between_message(|_| true, to);
+    }
+
+    /// Writes the intact bonds, without those of grains that have left the world.
+    pub(super) fn staying_bonds_message(&mut self, to: &mut State) {
         let gone = self.grains_outside();
         self.bonds_between_message(|ids| !ids.iter().any(|id| gone.contains(id)), to);
     }

@@ -184,7 +184,7 @@ impl Subdomain {
             // A bond migrates with either of its grains; the ghost shows whether the other grain has left.
             self.local.populations.remove_bond_energy();
         }
-        self.local.populations.bonds_message(&mut contacts);
+        self.local.populations.staying_bonds_message(&mut contacts);
         let own = self.drop_ghosts();
         // The cells here are not those of the last sort on a GPU.
         let by_layers = on_gpu.is_none() && self.local.populations.context.settings.ghost_selection == GhostSelection::Layers;

@@ -12,13 +12,13 @@ use seixo_laws::contact::TangentialLaw;
 use seixo_transport::Transport;
 use std::time::Duration;
 
-#[test]
-fn two_four_and_eight_domains_equal_one() {
-    let ways: [(TangentialLaw, &[usize]); 2] = [(TangentialLaw::Mindlin, &[2, 4, 8]), (TangentialLaw::None, &[8])];
-    for (tangential, numbers) in ways {
-        let world = falling(3000, tangential);
+/// Asserts that a bed of so many rough grains is the same in two, four and eight domains as in one, and of smooth ones in these numbers of domains.
+#[track_caller]
+fn assert_domains_equal_one(grains: usize, numbers_of_smooth: &[usize]) {
+    for (tangential, numbers) in [(TangentialLaw::Mindlin, &[2, 4, 8][..]), (TangentialLaw::None, numbers_of_smooth)] {
+        let world = falling(grains, tangential);
         let mut whole = after(&world, 1, 1500);
-        assert!(whole.rebuilds() > 3 && whole.contacts() > 500);
+        assert!(whole.rebuilds() > 3 && whole.contacts() > grains as u64 / 6);
         for &domains in numbers {
             let what = format!("{tangential:?}, {domains} domains");
             let mut decomposed = after(&world, domains, 1500);
@@ -27,6 +27,16 @@ fn two_four_and_eight_domains_equal_one() {
             assert_eq!(whole.snapshot(), decomposed.snapshot());
         }
     }
+}
+
+#[test]
+fn two_four_and_eight_domains_equal_one() {
+    assert_domains_equal_one(3000, &[8]);
+}
+
+#[test]
+fn six_thousand_grains_rough_or_smooth_are_the_same_in_two_four_and_eight_domains() {
+    assert_domains_equal_one(6000, &[2, 4, 8]);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use super::plan::Settings;
 use crate::failure::INTERRUPTED;
 use crate::run::folder::{CHECKPOINTS, LOCK};
 use crate::run::{Outcome, Record};
+use seixo_device::THREADS_VARIABLE;
 use seixo_files::checkpoint::FILE_NAME;
 use seixo_files::layer::Disk;
 use seixo_files::owner::{Holder, holder};
@@ -20,8 +21,6 @@ use std::time::Duration;
 
 /// Wall time between two looks at a folder that another process owns.
 const PAUSE: Duration = Duration::from_millis(50);
-/// Variable that sets the number of threads where `run.threads` is 0.
-const THREADS: &str = "RAYON_NUM_THREADS";
 
 /// State of a point.
 #[derive(Clone, Debug, PartialEq)]
@@ -171,7 +170,7 @@ impl PointProcess<'_> {
         }
         if let Some(threads) = self.place.threads {
             // The option --threads would be stored in the scene of the point.
-            command.env(THREADS, threads.to_string());
+            command.env(THREADS_VARIABLE, threads.to_string());
         }
         command.args(["--json", "--stop-at-end-of-input"]);
         command

@@ -1,6 +1,7 @@
 //! Tests of the loops over particles.
 
 mod carried_histories;
+mod gathered_pairs;
 mod gpu_equals_native;
 mod mindlin_cycles;
 mod motion_lanes;

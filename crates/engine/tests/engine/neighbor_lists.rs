@@ -225,19 +225,20 @@ fn grains_thrown_out_of_a_bed_cost_no_rebuild_and_change_no_bit_of_a_resumed_run
             domain: None,
             ..world.clone()
         };
+        let mut first = Simulation::new(world.clone(), with_wide_skin(on_cpu())).unwrap();
+        while highest(&first) <= TOP {
+            first.advance(1).unwrap();
+            first.observe().unwrap();
+            assert!(first.steps() < 600, "a grain leaves");
+        }
+        // On a GPU, its way may be longer by rounding.
+        let step = first.steps() + 1;
         for settings in [on_cpu(), on_gpu(Precision::F64)].map(with_wide_skin) {
             let [kept, all] = [&world, &unbounded].map(|world| after(world, settings.clone(), 600));
             assert!(kept.len() < 2900, "{}", kept.len());
             // Grains that are gone move no more.
             assert!(kept.rebuilds() <= all.rebuilds(), "{} {}", kept.rebuilds(), all.rebuilds());
-            let mut first = Simulation::new(world.clone(), settings.clone()).unwrap();
-            while highest(&first) <= TOP {
-                first.advance(1).unwrap();
-                first.observe().unwrap();
-                assert!(first.steps() < 600, "a grain leaves");
-            }
-            let step = first.steps();
-            for split in [step, step + 37] {
+            for split in [step, step + 36] {
                 assert_same_when_resumed(&world, &settings, [split, 200]);
             }
         }

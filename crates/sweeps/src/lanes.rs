@@ -54,13 +54,13 @@ type Records<R> = [[R; RECORD]; LANES];
 
 /// Pairs in lanes: input and output. `C` is the precision of states, `R` that of the laws.
 struct Lanes<C, R> {
-    /// Vectors from j to i, as records.
+    /// Vectors from j to i, and radii of i.
     apart: Records<R>,
-    /// Velocities of i relative to j.
+    /// Velocities of i relative to j, and masses of i.
     velocity: Records<R>,
-    /// Angular velocities of i.
+    /// Angular velocities of i, and radii of j.
     spin_i: Records<R>,
-    /// Angular velocities of j.
+    /// Angular velocities of j, and masses of j.
     spin_j: Records<R>,
     /// Forces on i, each with a contact count.
     force: Records<R>,
@@ -80,8 +80,6 @@ struct Lanes<C, R> {
     next: usize,
     /// Depths of the contacts, see [`Pair::depth`].
     depth: Lane<R>,
-    radius: [Lane<R>; 2],
-    mass: [Lane<R>; 2],
     coefficients: [Lane<R>; 9],
     /// Geometry of the contacts: overlaps, contact radii, effective masses, and normals.
     geometry: [Lane<R>; 6],
@@ -173,8 +171,6 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
             count: 0,
             next: 0,
             depth: [one; LANES],
-            radius: [[one; LANES]; 2],
-            mass: [[one; LANES]; 2],
             coefficients: [[one; LANES]; 9],
             geometry: [[one; LANES]; 6],
             slide: [[zero; LANES]; 3],
@@ -224,12 +220,8 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
             );
             let reach = x[i][3] + x[j][3];
             let (mut from_j, mut velocity) = (less(&x[i], &x[j]), less(&v[i], &v[j]));
-            self.spin_i[lane] = near_record::<C, R>(&w[i]);
-            self.spin_j[lane] = near_record::<C, R>(&w[j]);
-            self.radius[0][lane] = C::near(x[i][3]);
-            self.radius[1][lane] = C::near(x[j][3]);
-            self.mass[0][lane] = C::near(v[i][3]);
-            self.mass[1][lane] = C::near(v[j][3]);
+            self.spin_i[lane] = near_record::<C, R>(&with_last(&w[i], x[j][3]));
+            self.spin_j[lane] = near_record::<C, R>(&with_last(&w[j], v[j][3]));
             if SIDES != OPEN {
                 let image = apart::<C, SIDES>(&x[i], &x[j], grains.sides);
                 let (apart, crossed) = (array(&image.apart), array(&image.crossed));
@@ -247,11 +239,15 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
                 }
             }
             // With all digits: a small overlap is the difference of two large squares.
-            let [x, y, z, _] = from_j;
-            let depth = depth_of::<C>(&Vector3 { x, y, z }, reach);
+            let from = Vector3 {
+                x: from_j[0],
+                y: from_j[1],
+                z: from_j[2],
+            };
+            let depth = depth_of::<C>(&from, reach);
             self.depth[lane] = C::near(depth);
-            self.apart[lane] = near_record::<C, R>(&from_j);
-            self.velocity[lane] = near_record::<C, R>(&velocity);
+            self.apart[lane] = near_record::<C, R>(&with_last(&from_j, x[i][3]));
+            self.velocity[lane] = near_record::<C, R>(&with_last(&velocity, v[i][3]));
             self.history[lane] = std::mem::replace(&mut history[next], [R::new(0.0); RECORD]);
             self.place[lane] = next as u32;
             // Every pair is written, but only one that touches advances the lane. So there is no branch to predict.
@@ -275,8 +271,6 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
         for lane in lane..LANES {
             self.apart[lane] = [R::new(4.0); RECORD];
             self.depth[lane] = R::new(-1.0);
-            self.radius[0][lane] = R::new(1.0);
-            self.radius[1][lane] = R::new(1.0);
         }
     }
 
@@ -338,10 +332,10 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
             apart,
             depth: self.depth[lane],
             velocity,
-            radius_i: self.radius[0][lane],
-            radius_j: self.radius[1][lane],
-            mass_i: self.mass[0][lane],
-            mass_j: self.mass[1][lane],
+            radius_i: self.came[0][3][lane],
+            radius_j: self.came[2][3][lane],
+            mass_i: self.came[1][3][lane],
+            mass_j: self.came[3][3][lane],
         }
     }
 
@@ -610,6 +604,12 @@ pub(crate) fn with_codes<R: Real>(coefficients: &Coefficients<R>, &[normal, tang
         tangential_rate: R::new(0.0),
         ..*coefficients
     }
+}
+
+/// A record with another last number.
+#[inline(always)]
+fn with_last<C: Copy>(&[x, y, z, _]: &[C; RECORD], last: C) -> [C; RECORD] {
+    [x, y, z, last]
 }
 
 /// A record in the precision of the laws.

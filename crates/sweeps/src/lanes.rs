@@ -1,7 +1,8 @@
 //! Contact sweep for processors with vector units.
 //!
-//! Pairs that touch are gathered into lanes, and the laws run on all lanes at once. The results are scattered in the order of the list. Each pair
-//! in one row is computed once. The bits are the same for any number of threads and any width of the vector unit.
+//! Pairs are gathered into lanes, and the laws run on all lanes at once. The results are scattered in the order of the list. Each pair in one row is
+//! computed once. Where many pairs do not touch, they are left out while others are gathered; where nearly all touch, a test of each costs more than it
+//! saves. The bits are the same either way, for any number of threads and any width of the vector unit.
 //!
 //! Laws may have fewer digits than the states. Then differences of positions and of velocities, and depths of contacts, are taken with all digits
 //! before they are rounded, and forces are added with all digits. A vector unit has twice as many lanes for numbers of half the size.
@@ -70,8 +71,6 @@ struct Lanes<C, R> {
     orientation_j: Records<R>,
     /// Powers taken by normal damping, tangential forces and tangential damping, and power supplied by sliding sides.
     power: Records<R>,
-    /// Contact histories, before and after a step.
-    history: Records<R>,
     /// Places of the pairs in their batch.
     place: [u32; LANES],
     /// Number of lanes with a pair. The rest have two distant grains, and other numbers of former pairs; their results are not read.
@@ -149,9 +148,9 @@ macro_rules! on_unit {
 }
 
 impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
-    on_unit!(fetch, fetch_pairs<SIDES: u32>(grains: &GrainsView<C>, batch: &Batch, history: &mut [[R; RECORD]]));
-    on_unit!(resolve, resolve_lanes<SIDES: u32>(limits: Limits<R>, uniform: Option<&Coefficients<R>>));
-    on_unit!(scatter, scatter_pairs<INSIDE: bool, SIDES: u32>(batch: &Batch, history: &mut [[R; RECORD]], force: &mut [[C; RECORD]], torque: &mut [[C; RECORD]]));
+    on_unit!(fetch, fetch_pairs<CHOOSES: bool, SIDES: u32>(grains: &GrainsView<C>, batch: &Batch, history: &mut [[R; RECORD]], chosen: &mut Records<R>));
+    on_unit!(resolve, resolve_lanes<CHOOSES: bool, SIDES: u32>(history: &mut Records<R>, limits: Limits<R>, uniform: Option<&Coefficients<R>>));
+    on_unit!(scatter, scatter_pairs<INSIDE: bool, SIDES: u32>(batch: &Batch, force: &mut [[C; RECORD]], torque: &mut [[C; RECORD]]));
 
     /// Lanes with harmless values.
     fn new() -> Self {
@@ -166,7 +165,6 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
             orientation_i: ones,
             orientation_j: ones,
             power: ones,
-            history: [[zero; RECORD]; LANES],
             place: [0; LANES],
             count: 0,
             next: 0,
@@ -199,9 +197,16 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
         }
     }
 
-    /// Reads the next pairs of a batch that touch into the lanes, and removes the histories of all pairs that it looks at.
+    /// Reads the next pairs of a batch into the lanes. If it `CHOOSES` those that touch, it moves their histories to `chosen`, and removes those of all
+    /// other pairs that it looks at. Otherwise histories stay where they are.
     #[inline(always)]
-    fn fetch_pairs<const SIDES: u32, const UNIT: u32>(&mut self, grains: &GrainsView<C>, batch: &Batch, history: &mut [[R; RECORD]]) {
+    fn fetch_pairs<const CHOOSES: bool, const SIDES: u32, const UNIT: u32>(
+        &mut self,
+        grains: &GrainsView<C>,
+        batch: &Batch,
+        history: &mut [[R; RECORD]],
+        chosen: &mut Records<R>,
+    ) {
         let [(x, _), (v, _), (w, _)] = [grains.position, grains.velocity, grains.spin].map(|numbers| numbers.as_chunks::<RECORD>());
         // Of one length, so that one test of an index serves all three.
         let (v, w) = (&v[..x.len()], &w[..x.len()]);
@@ -238,20 +243,26 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
                     }
                 }
             }
-            // With all digits: a small overlap is the difference of two large squares.
-            let from = Vector3 {
-                x: from_j[0],
-                y: from_j[1],
-                z: from_j[2],
-            };
-            let depth = depth_of::<C>(&from, reach);
-            self.depth[lane] = C::near(depth);
+            let mut touches = true;
+            if CHOOSES || narrows::<C, R>() {
+                // With all digits: a small overlap is the difference of two large squares.
+                let from = Vector3 {
+                    x: from_j[0],
+                    y: from_j[1],
+                    z: from_j[2],
+                };
+                let depth = depth_of::<C>(&from, reach);
+                self.depth[lane] = C::near(depth);
+                touches = !CHOOSES || depth > C::new(0.0);
+            }
             self.apart[lane] = near_record::<C, R>(&with_last(&from_j, x[i][3]));
             self.velocity[lane] = near_record::<C, R>(&with_last(&velocity, v[i][3]));
-            self.history[lane] = std::mem::replace(&mut history[next], [R::new(0.0); RECORD]);
+            if CHOOSES {
+                chosen[lane] = std::mem::replace(&mut history[next], [R::new(0.0); RECORD]);
+            }
             self.place[lane] = next as u32;
             // Every pair is written, but only one that touches advances the lane. So there is no branch to predict.
-            lane += usize::from(depth > C::new(0.0));
+            lane += usize::from(touches);
             next += 1;
         }
         (self.count, self.next) = (lane, next);
@@ -276,10 +287,20 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
 
     /// Runs the laws on all lanes.
     #[inline(always)]
-    fn resolve_lanes<const SIDES: u32, const UNIT: u32>(&mut self, limits: Limits<R>, uniform: Option<&Coefficients<R>>) {
-        let records = [&self.apart, &self.velocity, &self.spin_i, &self.spin_j, &self.history];
+    fn resolve_lanes<const CHOOSES: bool, const SIDES: u32, const UNIT: u32>(
+        &mut self,
+        history: &mut Records<R>,
+        limits: Limits<R>,
+        uniform: Option<&Coefficients<R>>,
+    ) {
+        let records = [&self.apart, &self.velocity, &self.spin_i, &self.spin_j, &*history];
         for (records, lanes) in records.into_iter().zip(&mut self.came) {
             to_lanes::<R, UNIT>(records, lanes);
+        }
+        if !CHOOSES && !narrows::<C, R>() {
+            for lane in 0..LANES {
+                self.depth[lane] = depth_of::<R>(&self.vector(0, lane), self.came[0][3][lane] + self.came[2][3][lane]);
+            }
         }
         for lane in 0..LANES {
             self.resolve_geometry(lane);
@@ -306,7 +327,7 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
             &mut self.force,
             &mut self.orientation_i,
             &mut self.orientation_j,
-            &mut self.history,
+            history,
             &mut self.power,
         ];
         for (records, lanes) in records.into_iter().zip(&self.going) {
@@ -423,24 +444,27 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
         }
     }
 
-    /// Adds the results to the grains, in order: to both grains for pairs `INSIDE` the part, otherwise to the first. Writes the histories.
+    /// Number of lanes with a pair that touches, after the laws have run.
+    #[inline(always)]
+    fn touching(&self) -> usize {
+        self.going[0][3].iter().filter(|&&contacts| contacts != R::new(0.0)).count()
+    }
+
+    /// Adds the results to the grains, in order: to both grains for pairs `INSIDE` the part, otherwise to the first.
     #[inline(always)]
     fn scatter_pairs<const INSIDE: bool, const SIDES: u32, const UNIT: u32>(
         &mut self,
         batch: &Batch,
-        history: &mut [[R; RECORD]],
         force: &mut [[C; RECORD]],
         torque: &mut [[C; RECORD]],
     ) {
         let torque = &mut torque[..force.len()];
-        let pairs = batch.entries.len();
-        let (places, history) = (&batch.grains[..pairs], &mut history[..pairs]);
+        let places = &batch.grains[..batch.entries.len()];
         let (mut total, mut across) = (self.total, self.across);
         for (lane, &place) in self.place[..self.count].iter().enumerate() {
             let place = place as usize;
             let i = places[place] as usize;
             let push = wide_record::<C, R>(&self.force[lane]);
-            history[place] = self.history[lane];
             total = more(&total, &wide_record::<C, R>(&self.power[lane]));
             if SIDES == STRETCHED {
                 let crossed = wide_record::<C, R>(&self.crossed[lane]);
@@ -468,13 +492,30 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
         history: &mut [[R; RECORD]],
         [force, torque]: [&mut [[C; RECORD]]; 2],
     ) {
+        let (mut chosen, mut chooses) = ([[R::new(0.0); RECORD]; LANES], false);
         self.next = 0;
         while self.next < batch.entries.len() {
-            self.fetch::<SIDES, UNIT>(grains, batch, history);
-            if self.count > 0 {
-                self.resolve::<SIDES, UNIT>(limits, uniform);
-                self.scatter::<INSIDE, SIDES, UNIT>(batch, history, force, torque);
-            }
+            let first = self.next;
+            let touching = if chooses || batch.entries.len() - first < LANES {
+                self.fetch::<true, SIDES, UNIT>(grains, batch, history, &mut chosen);
+                if self.count > 0 {
+                    self.resolve::<true, SIDES, UNIT>(&mut chosen, limits, uniform);
+                    for (&place, record) in self.place[..self.count].iter().zip(&chosen) {
+                        history[place as usize] = *record;
+                    }
+                    self.scatter::<INSIDE, SIDES, UNIT>(batch, force, torque);
+                }
+                self.count
+            } else {
+                self.fetch::<false, SIDES, UNIT>(grains, batch, history, &mut chosen);
+                if let Some(own) = history[first..].first_chunk_mut::<LANES>() {
+                    self.resolve::<false, SIDES, UNIT>(own, limits, uniform);
+                }
+                self.scatter::<INSIDE, SIDES, UNIT>(batch, force, torque);
+                self.touching()
+            };
+            // To choose costs less than a tenth, and saves the laws for the others.
+            chooses = 10 * touching < 9 * (self.next - first);
         }
     }
 
@@ -604,6 +645,12 @@ pub(crate) fn with_codes<R: Real>(coefficients: &Coefficients<R>, &[normal, tang
         tangential_rate: R::new(0.0),
         ..*coefficients
     }
+}
+
+/// Whether the laws have fewer digits than the states.
+#[inline(always)]
+fn narrows<C, R>() -> bool {
+    size_of::<R>() < size_of::<C>()
 }
 
 /// A record with another last number.

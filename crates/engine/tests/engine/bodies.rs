@@ -334,7 +334,10 @@ fn a_body_leaves_as_a_whole_when_its_center_does() {
         grains.push(100, [2e-3; 3], [0.0; 3], [0.0; 3], 1e-3, 0, 0);
     });
     // So that lists last for a tenth of a millimeter.
-    let settings = Settings { skin: Some(2e-4), ..on_threads(1) };
+    let settings = Settings {
+        skin: Some(2e-4),
+        ..on_threads(1)
+    };
     let mut simulation = Simulation::new(world, settings).expect("the world is sound");
     let dt = simulation.time_step().value;
     let initial = simulation.ledger().kinetic;

@@ -142,7 +142,7 @@ fn an_event_takes_grains_that_left_along_and_the_ledger_counts_them_once() {
 
 #[test]
 fn an_event_takes_bonds_of_grains_that_left_along_and_supplies_nothing() {
-    let sideways = |k: usize| if k % 2 == 0 { SPEED } else { -SPEED };
+    let sideways = |k: usize| if k.is_multiple_of(2) { SPEED } else { -SPEED };
     let mut world = bars::row(4, |k| [SPEED, 0.0, sideways(k)], bars::bonds(BondLaw::Beam));
     world.groups.push("nothing".into());
     // The last grain is outside after 50 of the 100 steps.

@@ -45,7 +45,7 @@ struct Listed {
     partner: u32,
     is_across: bool,
     /// Whether it is apart in the second step.
-    lets_go: bool,
+    separates: bool,
 }
 
 impl Listed {
@@ -63,7 +63,7 @@ fn listed() -> Vec<Listed> {
         grain: grain as u16,
         partner: (FIRST + if is_across { OWN + grain } else { grain + 1 }) as u32,
         is_across,
-        lets_go: grain % 3 == if is_across { 1 } else { 2 },
+        separates: grain % 3 == if is_across { 1 } else { 2 },
     };
     let inside = (0..OWN - 1).map(|grain| pair(grain, false));
     inside.chain((0..OWN).map(|grain| pair(grain, true))).collect()
@@ -104,7 +104,7 @@ fn positions(pairs: &[Listed], [holding, letting_go]: [f64; 2], is_periodic: boo
         let [i, j] = pair.grains();
         let aside = if n % 2 == 0 { 0.28 } else { -0.28 };
         let direction = if pair.is_across { [aside, -0.96, 0.0] } else { [0.96, 0.0, aside] };
-        let distance = (radius(i) + radius(j)) * if pair.lets_go { letting_go } else { holding };
+        let distance = (radius(i) + radius(j)) * if pair.separates { letting_go } else { holding };
         let from = centers[i];
         centers[j] = std::array::from_fn(|axis| from[axis] + distance * direction[axis]);
     }
@@ -309,7 +309,7 @@ where
         });
         assert_eq!(is_cut, SIDES == PERIODIC, "a pair passes through a side");
 
-        let touching: Vec<usize> = (0..pairs.len()).filter(|&n| step != 1 || !pairs[n].lets_go).collect();
+        let touching: Vec<usize> = (0..pairs.len()).filter(|&n| step != 1 || !pairs[n].separates).collect();
         assert!(touching.len() > 128 && (step != 1 || touching.len() < pairs.len()));
         let only: Vec<Listed> = touching.iter().map(|&n| pairs[n]).collect();
         let mut history_of_touching: Vec<R> = touching.iter().flat_map(|&n| history[RECORD * n..][..RECORD].to_vec()).collect();
@@ -329,7 +329,7 @@ where
             sweep::<R, SIDES>(&grains, &rows, &pairs, limits, &mut new);
             let records = history.chunks_exact(RECORD).zip(new.chunks_exact(RECORD));
             let had_spring = records.map(|(record, new)| bits(record) != bits(new));
-            let (went, stayed): (Vec<_>, Vec<_>) = pairs.iter().zip(had_spring).partition(|(pair, _)| pair.lets_go);
+            let (went, stayed): (Vec<_>, Vec<_>) = pairs.iter().zip(had_spring).partition(|(pair, _)| pair.separates);
             assert!(
                 went.iter().all(|&(_, had_spring)| !had_spring),
                 "pairs that touch again begin with a spring"

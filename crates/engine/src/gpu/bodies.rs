@@ -475,7 +475,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         host.bodies.orientation = doubles(&arrived.take(orientation));
         host.grains.bounding_volumes.free = if self.n > carriers.members {
             let position = &self.position[self.now];
-            Some(self.cells.box_of_free(&self.gpu, position, self.member(), self.n)?)
+            Some(self.cells.box_of_free(&self.gpu, position, Some(self.member()), self.n)?)
         } else {
             None
         };

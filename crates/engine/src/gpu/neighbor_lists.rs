@@ -9,6 +9,7 @@ use super::{Cells, DomainBackend, GpuGrains, Number, Rows, done_by_sides, number
 use crate::broad_phase::GRAINS;
 use crate::populations::Populations;
 use crate::search::{self, ListCounts};
+use crate::world::Domain;
 use seixo_device::gpu::{Buffer, Copies, Gpu, GpuError, Order, Ticket, Word, Workspace, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::bounding_boxes::Bounds;
@@ -435,6 +436,12 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     }
 }
 
+/// Whether a box has a corner outside this domain.
+pub(super) fn is_beyond(bounds: &Bounds, domain: &Domain) -> bool {
+    let [low, high] = domain.open_corners();
+    (0..3).any(|axis| bounds.low[axis] < low[axis] || bounds.high[axis] > high[axis])
+}
+
 /// The box around the boxes that [`neighbor_lists::bounds()`] found \[m\], and their number of particles.
 pub(super) fn box_around<C: Number>(corners: &[C]) -> (Bounds, usize) {
     let (mut low, mut high, mut kept) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3], 0.0);
@@ -542,10 +549,10 @@ impl<C: Number> Cells<C> {
         self.request_corners(copies)
     }
 
-    /// Box around the centers of the free ones of n particles with these member numbers \[m\]; empty if there are none.
-    pub(super) fn box_of_free(&self, gpu: &Gpu, position: &Buffer<C>, member: &Buffer<u32>, n: usize) -> Result<Bounds, GpuError> {
+    /// Box around the centers of n particles \[m\], with member numbers around those of the free ones; empty if there are none.
+    pub(super) fn box_of_free(&self, gpu: &Gpu, position: &Buffer<C>, member: Option<&Buffer<u32>>, n: usize) -> Result<Bounds, GpuError> {
         gpu.write(&self.domain, &numbers::<C>(UNBOUNDED.concat()));
-        let (bounds, kept) = self.bounds(gpu, position, Some(member), n)?;
+        let (bounds, kept) = self.bounds(gpu, position, member, n)?;
         Ok(if kept > 0 { bounds } else { Bounds::NOTHING })
     }
 

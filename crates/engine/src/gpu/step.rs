@@ -2,7 +2,7 @@
 
 use super::domain::StepPart;
 use super::few_grains::blocks_of_one_launch;
-use super::neighbor_lists::{UNBOUNDED, box_around};
+use super::neighbor_lists::{box_around, is_beyond};
 use super::tables::sum_of_blocks;
 use super::{FinishedSteps, GpuGrains, LaunchState, Number, doubles, numbers, raised, stepping};
 use crate::populations::Populations;
@@ -10,7 +10,6 @@ use crate::world::LeavingPolicy;
 use seixo_device::gpu::{Buffer, Copies, GpuError, Ticket, units, units_in_cubes_of};
 use seixo_laws::Coordinate;
 use seixo_laws::contact::CoefficientsLaunch;
-use seixo_sweeps::bounding_boxes::Bounds;
 use seixo_sweeps::kernels::bonds::SOME_BROKE;
 use seixo_sweeps::kernels::few_grains::{THREADS_OF_BLOCK, grains_and_walls};
 use seixo_sweeps::kernels::step::{StepKernelConfig, grains};
@@ -185,17 +184,14 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     /// Whether a grain or a body is outside a domain that removes it, after finished steps. Waits for the GPU if there are bodies, or if the box of the
     /// grains did not come with the flags.
     pub(super) fn finds_outside(&self, host: &Populations) -> Result<bool, GpuError> {
-        let Some([low, high]) = host.context.domain_to_leave().map(|domain| domain.open_corners()) else {
+        let Some(domain) = host.context.domain_to_leave() else {
             return Ok(false);
         };
-        let is_beyond = |bounds: &Bounds| (0..3).any(|axis| bounds.low[axis] < low[axis] || bounds.high[axis] > high[axis]);
         let are_beyond = |position: &Buffer<C>, member: Option<&Buffer<u32>>, n: usize| -> Result<bool, GpuError> {
-            self.gpu.write(&self.cells.domain, &numbers::<C>(UNBOUNDED.concat()));
-            let (bounds, _) = self.cells.bounds(&self.gpu, position, member, n)?;
-            Ok(is_beyond(&bounds))
+            Ok(is_beyond(&self.cells.box_of_free(&self.gpu, position, member, n)?, &domain))
         };
         let have_left = match &self.box_after_steps {
-            Some(bounds) => is_beyond(bounds),
+            Some(bounds) => is_beyond(bounds, &domain),
             None => are_beyond(&self.position[self.now], self.marks_of_free(), self.n)?,
         };
         match self.carriers.as_ref().filter(|carriers| carriers.bodies > 0 && !have_left) {

@@ -1,8 +1,9 @@
 //! Bonds that are made and dissolved while grains move: unloaded when made, with a ledger that closes, and identical after a restart.
 
 use crate::bars::{MODULUS, RADIUS, SIDE, SPACING, bonds, mass, row, settings};
+use crate::floors::floor;
 use crate::resumed::assert_same;
-use seixo_engine::world::{Bonded, Bonds, Grains, Load, Scheme, Settings, Wall, WallMotion, WallShape, World};
+use seixo_engine::world::{Bonded, Bonds, Grains, Load, Scheme, Settings, World};
 use seixo_engine::{Simulation, SurroundingsChange, plan_time_step};
 use seixo_laws::bond::BondLaw;
 use std::f64::consts::TAU;
@@ -104,16 +105,7 @@ fn grains_that_settled_are_bonded_and_lifted_together() {
         let height = (1.0 + 2.0 * f64::from(k)) * RADIUS;
         world.grains.push(k, [0.0, 0.0, height], [0.0; 3], [0.0; 3], RADIUS, 0, k / 2);
     }
-    world.walls.push(Wall {
-        name: "floor".into(),
-        material: 0,
-        shape: WallShape::Plane {
-            point: [0.0; 3],
-            normal: [0.0, 0.0, 1.0],
-        },
-        motion: WallMotion::default(),
-        specific_wear_rate: 0.0,
-    });
+    world.walls.push(floor());
     let settings = Settings {
         threads: 1,
         ..Settings::default()

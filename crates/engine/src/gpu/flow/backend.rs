@@ -4,6 +4,7 @@ use super::{FluidGpuBackend, FluidNeighbors, GpuFluid, PendingFluidSteps};
 use crate::bodies::Bodies;
 use crate::exchange::HaltReason;
 use crate::flow::{Constraint, Flow, FlowEnergies, is_marked};
+use crate::gpu::neighbor_lists::is_beyond;
 use crate::gpu::preview::copy_for_preview;
 use crate::gpu::step::{FLUID_LISTS, FLUIDS, batch_after};
 use crate::gpu::{FinishedSteps, Number, doubles, raised, stepping};
@@ -63,9 +64,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
     /// Whether own fluid is outside this domain; waits for the GPU.
     fn finds_outside(&self, domain: &Domain) -> Result<bool, GpuError> {
         let (n, position) = (self.n, &self.position[self.now]);
-        let [low, high] = domain.open_corners();
-        let bounds = self.cells.box_of_free(&self.gpu, position, &self.member, n)?;
-        if (0..3).all(|axis| bounds.low[axis] >= low[axis] && bounds.high[axis] <= high[axis]) {
+        let bounds = self.cells.box_of_free(&self.gpu, position, Some(&self.member), n)?;
+        if !is_beyond(&bounds, domain) {
             return Ok(false);
         }
         // In this box there are also ghost particles and small grains.

@@ -118,7 +118,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         let Some(body_boundaries) = skipping.filter(|_| self.plan.sides == OPEN) else {
             return Ok(false);
         };
-        let wet = self.cells.box_of_free(&self.gpu, &self.reference, &self.member, self.n)?;
+        let wet = self.cells.box_of_free(&self.gpu, &self.reference, Some(&self.member), self.n)?;
         let reach = host.plan.support + host.cells.skin;
         // Rounding of the distances of pairs.
         let margin = 64.0 * f64::from(f32::EPSILON) * (reach + if wet == Bounds::NOTHING { 0.0 } else { wet.farthest() });

@@ -3,6 +3,17 @@
 use crate::gpu::{FluidGpuBackend, GpuBackend};
 use seixo_device::gpu::Gpu;
 
+/// What the host has of the current state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Observed {
+    /// Nothing: steps were taken since.
+    Nothing,
+    /// The ledger, and the places of walls.
+    Ledger,
+    /// Everything.
+    Everything,
+}
+
 /// Where a simulation is computed, and what is known of it here.
 pub(crate) struct Backend {
     /// The GPU that steps the grains; unused without grains.
@@ -11,8 +22,8 @@ pub(crate) struct Backend {
     pub grains: Option<Box<dyn GpuBackend>>,
     /// The fluids, if they are on a GPU.
     pub fluids: Option<Box<dyn FluidGpuBackend>>,
-    /// Whether fields and ledger contain the current state.
-    pub is_current: bool,
+    /// What fields and ledger contain of the current state.
+    pub observed: Observed,
     /// Whether a GPU takes a batch of steps already.
     pub is_batch_queued: bool,
     /// Why the GPU failed, if it did. Work that ended halfway, as a rebuild without memory, leaves no state there that could be read.
@@ -25,7 +36,7 @@ impl Default for Backend {
             gpu: None,
             grains: None,
             fluids: None,
-            is_current: true,
+            observed: Observed::Everything,
             is_batch_queued: false,
             failure: None,
         }

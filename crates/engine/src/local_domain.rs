@@ -1,16 +1,17 @@
 //! One domain with its backend: a whole world, or a part of it that exchanges data with others.
 
-use crate::backend::Backend;
+use crate::backend::{Backend, Observed};
 use crate::checkpoint::padded;
 use crate::events::{OverlapCheck, stopped};
 use crate::exchange::HaltReason;
 use crate::fields::{Fields, computed, one_each};
 use crate::gpu::{GpuBackend, GpuGrains, PairHistories};
 use crate::guard::{StepError, StepErrorCause};
+use crate::pending_grains::PendingGrains;
 use crate::populations::Populations;
 use crate::refusal::WorldError;
 use crate::search::Pairs;
-use crate::state::{Column, Ledger, Sections, State};
+use crate::state::{Column, GrainColumns, Ledger, Sections, State};
 use crate::world::Precision;
 use seixo_device::gpu::{Gpu, GpuError};
 use seixo_device::{Cpu, Strided};
@@ -112,7 +113,7 @@ impl LocalDomain {
     fn leave_grains_to(&mut self, remote: Box<dyn GpuBackend>) {
         self.backend.grains = Some(remote);
         self.populations.grains.are_on_gpu = true;
-        self.backend.is_current = false;
+        self.backend.observed = Observed::Nothing;
         (self.populations.grains.pairs, self.populations.grains.fields) = (Pairs::default(), Fields::default());
         self.populations.grains.of_second = Vec::new();
         if let Some(network) = &mut self.populations.bonds {
@@ -278,7 +279,7 @@ impl LocalDomain {
     pub(crate) fn observe(&mut self) -> Result<(), StepError> {
         // What could not be uploaded again is on no GPU any more, and of an earlier step here.
         self.refuse_failed()?;
-        if self.backend.is_current {
+        if self.backend.observed == Observed::Everything {
             return Ok(());
         }
         let began = self.populations.now();
@@ -291,9 +292,46 @@ impl LocalDomain {
                 return Err(self.explained(raised));
             }
         }
-        self.backend.is_current = true;
+        self.backend.observed = Observed::Everything;
         self.populations.note("observation", began);
         Ok(())
+    }
+
+    /// Whether all of the world are free spheres on one GPU, of which the host has no more than the ledger at this step.
+    pub(crate) fn are_free_spheres_there(&self) -> bool {
+        let remote = self
+            .backend
+            .grains
+            .as_ref()
+            .filter(|_| self.backend.observed < Observed::Everything);
+        remote.is_some_and(|remote| remote.are_free_spheres()) && !self.populations.flows()
+    }
+
+    /// As [`LocalDomain::observe`], without grains and walls where these are free spheres on a GPU.
+    pub(crate) fn observe_ledger(&mut self) -> Result<(), StepError> {
+        if !self.are_free_spheres_there() {
+            return self.observe();
+        }
+        if self.backend.observed == Observed::Ledger {
+            return self.refuse_failed();
+        }
+        let began = self.populations.now();
+        let raised = self.with_gpu_backend(|remote, host| remote.observe_ledger(host))?;
+        if raised != 0 {
+            return Err(self.explained(raised));
+        }
+        self.backend.observed = Observed::Ledger;
+        self.populations.note("observation", began);
+        Ok(())
+    }
+
+    /// Requests these columns of the grains at this step, with the ledger. `None` if they are not free spheres on a GPU, or here already.
+    pub(crate) fn request_grains(&mut self, columns: GrainColumns) -> Result<Option<PendingGrains>, StepError> {
+        if !self.are_free_spheres_there() {
+            return Ok(None);
+        }
+        self.observe_ledger()?;
+        self.with_gpu_backend(|remote, host| Ok(Some(remote.request_grains(host, columns))))
     }
 
     /// Whether one GPU steps the grains that can take their given loads as they are.
@@ -308,7 +346,7 @@ impl LocalDomain {
             remote.send_given_loads(host);
             Ok(())
         })?;
-        self.backend.is_current = false;
+        self.backend.observed = Observed::Nothing;
         self.observe()
     }
 

@@ -38,4 +38,5 @@ mod servos;
 mod skin;
 mod walls;
 
+pub(crate) use checkpoint::order_of;
 pub(crate) use polyhedra_saved::saved_shape_contacts;

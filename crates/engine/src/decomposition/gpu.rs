@@ -4,6 +4,7 @@ use super::load_balancing::{Load, LoadSample};
 use super::partition::Partition;
 use super::subdomain::{QueuedDomainStep, StepStatus, Subdomain, agree, encode_lists, halt_on_gpu, read_lists, step_status, through};
 use super::work::Work;
+use crate::backend::Observed;
 use crate::exchange::{DecodeError, HaltReason};
 use crate::gpu::{
     ColumnExchange, FluidColumn, GhostExchange, GpuBackend, HaloExchange, HaloMessage, HaloPair, HaltFlags, Inboxes, LISTS,
@@ -580,7 +581,7 @@ impl Subdomain {
             return Ok(());
         }
         // Steps were taken since the last observation.
-        self.local.backend.is_current = false;
+        self.local.backend.observed = Observed::Nothing;
         self.uncounted(|domain| compute_present_forces(&mut QueuedDomainStep::of(domain)))?;
         if let Some(fluids) = &mut self.fluids {
             // What was sent for that is not counted either.

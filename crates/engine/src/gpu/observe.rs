@@ -4,12 +4,13 @@ use super::domain::StepPart;
 use super::polyhedra::GpuShapes;
 use super::{FinishedSteps, GpuBackend, GpuGrains, LaunchState, Number, PendingHistories, SharedWithFluids, raised, stepping};
 use crate::measure::NO_CONTACT;
+use crate::pending_grains::PendingGrains;
 use crate::populations::Populations;
 use crate::preview::{ColorScalar, PendingPreview};
 use crate::program::GrainLaunch;
 use crate::search::ListCounts;
-use crate::state::Ledger;
 use crate::state::arrays::{ArraysError, ParticleArray};
+use crate::state::{GrainColumns, Ledger};
 use crate::world::{Vec3, vector};
 use seixo_device::gpu::{Gpu, GpuError, units};
 use seixo_laws::Coordinate;
@@ -216,6 +217,75 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         );
     }
 
+    /// Computes the forces at the current positions, if they are not known, and brings the ledger of the host up to date, and with `all` grains and walls,
+    /// too. Returns the flags that this raised.
+    fn update_host(&mut self, host: &mut Populations, all: bool) -> Result<u32, GpuError> {
+        let is_new = !self.forces_known;
+        if is_new {
+            self.finalize_forces(host)?;
+        }
+        self.sum_energies(host, false);
+        self.add_energies_of_bins(host);
+        self.sum_energies_of_walls(host);
+        // All data are downloaded in one copy, so an observation costs one wait.
+        let mut copies = self.gpu.copies();
+        let cubes = self.cubes();
+        let flags = copies.add(&self.flags, 0..KINDS);
+        let [power, wall_power] = [&self.power, &self.wall_power].map(|buffer| copies.add(buffer, 0..buffer.len()));
+        let contact_power = self.contacts.as_ref().map(|contacts| &contacts.power);
+        let contact_power = contact_power.map(|buffer| copies.add(buffer, 0..buffer.len()));
+        let energy = copies.add(&self.energy, 0..2 * RECORD * cubes);
+        let wall_energy = copies.add(&self.wall_energy, 0..RECORD * cubes);
+        let outside_power = self.holding.as_ref().map(|holding| &holding.power);
+        let outside_power = outside_power.map(|buffer| copies.add(buffer, 0..buffer.len()));
+        let shape_powers = self.shapes.as_ref().map(|shapes| [&shapes.power, &shapes.wall_power]);
+        let shape_powers = shape_powers.map(|buffers| buffers.map(|buffer| copies.add(buffer, 0..buffer.len())));
+        let fetched = all.then(|| self.ask_for_fields(&mut copies));
+        let some_broke = copies.add(&self.flags, SOME_BROKE..SOME_BROKE + 1);
+        let arrived = copies.wait()?;
+        if is_new {
+            let [contact_power, outside_power] =
+                [contact_power, outside_power].map(|ticket| ticket.map_or(Vec::new(), |ticket| arrived.take(ticket)));
+            let [shape_power, shape_wall_power] = match shape_powers {
+                Some(tickets) => tickets.map(|ticket| arrived.take(ticket)),
+                None => [Vec::new(), Vec::new()],
+            };
+            // Prescribed motion is added separately, below.
+            host.ledger.last_power_sums.wall_power -= host.bodies.power_of_prescribed_motion;
+            self.add_powers(
+                host,
+                [
+                    &arrived.take(power),
+                    &arrived.take(wall_power),
+                    &contact_power,
+                    &outside_power,
+                    &shape_power,
+                    &shape_wall_power,
+                ],
+            );
+            if arrived.take(some_broke)[0] != 0 {
+                self.fetch_breaks(host, host.context.steps)?;
+            }
+        }
+        host.ledger.on_gpu = held(&arrived.take(energy), &arrived.take(wall_energy));
+        host.ledger.on_gpu.elastic_bonds = host.energy_of_bonds();
+        if let Some(fetched) = fetched {
+            self.download_fields(host, &arrived, fetched)?;
+            self.fetch_shapes(host, false)?;
+        }
+        self.add_energies_of_shapes(host);
+        if is_new {
+            self.add_prescribed_work(host);
+        }
+        for b in 0..host.bodies.len() {
+            let [kinetic, rotational, gravity] = host.energies_of_body(b);
+            host.ledger.on_gpu.kinetic += kinetic;
+            host.ledger.on_gpu.rotational += rotational;
+            host.ledger.on_gpu.gravity += gravity;
+        }
+        Ok(if is_new { raised(&arrived.take(flags)) } else { 0 })
+    }
+
     /// Energy of the grains outside the domain \[J\].
     pub(super) fn energy_outside(&self, host: &Populations) -> Result<f64, GpuError> {
         self.sum_energies(host, true);
@@ -334,68 +404,24 @@ impl<C: Number + Coordinate<R>, R: Number> GpuBackend for GpuGrains<C, R> {
     }
 
     fn observe(&mut self, host: &mut Populations) -> Result<u32, GpuError> {
-        let is_new = !self.forces_known;
-        if is_new {
-            self.finalize_forces(host)?;
-        }
-        self.sum_energies(host, false);
-        self.add_energies_of_bins(host);
-        self.sum_energies_of_walls(host);
-        // All data are downloaded in one copy, so an observation costs one wait.
-        let mut copies = self.gpu.copies();
-        let cubes = self.cubes();
-        let flags = copies.add(&self.flags, 0..KINDS);
-        let [power, wall_power] = [&self.power, &self.wall_power].map(|buffer| copies.add(buffer, 0..buffer.len()));
-        let contact_power = self.contacts.as_ref().map(|contacts| &contacts.power);
-        let contact_power = contact_power.map(|buffer| copies.add(buffer, 0..buffer.len()));
-        let energy = copies.add(&self.energy, 0..2 * RECORD * cubes);
-        let wall_energy = copies.add(&self.wall_energy, 0..RECORD * cubes);
-        let outside_power = self.holding.as_ref().map(|holding| &holding.power);
-        let outside_power = outside_power.map(|buffer| copies.add(buffer, 0..buffer.len()));
-        let shape_powers = self.shapes.as_ref().map(|shapes| [&shapes.power, &shapes.wall_power]);
-        let shape_powers = shape_powers.map(|buffers| buffers.map(|buffer| copies.add(buffer, 0..buffer.len())));
-        let fetched = self.ask_for_fields(&mut copies);
-        let some_broke = copies.add(&self.flags, SOME_BROKE..SOME_BROKE + 1);
-        let arrived = copies.wait()?;
-        if is_new {
-            let [contact_power, outside_power] =
-                [contact_power, outside_power].map(|ticket| ticket.map_or(Vec::new(), |ticket| arrived.take(ticket)));
-            let [shape_power, shape_wall_power] = match shape_powers {
-                Some(tickets) => tickets.map(|ticket| arrived.take(ticket)),
-                None => [Vec::new(), Vec::new()],
-            };
-            // Prescribed motion is added separately, below.
-            host.ledger.last_power_sums.wall_power -= host.bodies.power_of_prescribed_motion;
-            self.add_powers(
-                host,
-                [
-                    &arrived.take(power),
-                    &arrived.take(wall_power),
-                    &contact_power,
-                    &outside_power,
-                    &shape_power,
-                    &shape_wall_power,
-                ],
-            );
-            if arrived.take(some_broke)[0] != 0 {
-                self.fetch_breaks(host, host.context.steps)?;
-            }
-        }
-        host.ledger.on_gpu = held(&arrived.take(energy), &arrived.take(wall_energy));
-        host.ledger.on_gpu.elastic_bonds = host.energy_of_bonds();
-        self.download_fields(host, &arrived, fetched)?;
-        self.fetch_shapes(host, false)?;
-        self.add_energies_of_shapes(host);
-        if is_new {
-            self.add_prescribed_work(host);
-        }
-        for b in 0..host.bodies.len() {
-            let [kinetic, rotational, gravity] = host.energies_of_body(b);
-            host.ledger.on_gpu.kinetic += kinetic;
-            host.ledger.on_gpu.rotational += rotational;
-            host.ledger.on_gpu.gravity += gravity;
-        }
-        Ok(if is_new { raised(&arrived.take(flags)) } else { 0 })
+        self.update_host(host, true)
+    }
+
+    fn are_free_spheres(&self) -> bool {
+        let are_alone = self.carriers.is_none() && self.shapes.is_none() && self.holding.is_none();
+        let is_worn = self.walls.as_ref().is_some_and(|near| near.work.is_some());
+        are_alone && self.all_orientations().is_none() && self.diffusions.is_empty() && self.members_of_domain().is_none() && !is_worn
+    }
+
+    fn observe_ledger(&mut self, host: &mut Populations) -> Result<u32, GpuError> {
+        let raised = self.update_host(host, false)?;
+        let now = host.context.time();
+        host.walls.place(now, false);
+        Ok(raised)
+    }
+
+    fn request_grains(&self, host: &Populations, columns: GrainColumns) -> PendingGrains {
+        self.queue_spheres(host, columns)
     }
 
     fn first_forces(&mut self, host: &mut Populations) -> Result<u32, GpuError> {

@@ -16,7 +16,11 @@ use super::tables::{StaticTables, Tables};
 use super::upload::Upload;
 use super::{Cells, GpuGrains, Number, Rows, WallRows, doubles, numbers, room_for_cubes};
 use crate::fields::{Fields, refill};
+use crate::passes::order_of;
+use crate::pending_grains::PendingGrains;
 use crate::populations::Populations;
+use crate::spheres::snapshot_of_spheres;
+use crate::state::GrainColumns;
 use seixo_device::Cpu;
 use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket, Word};
 use seixo_laws::Coordinate;
@@ -314,6 +318,57 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             motion,
             turning,
         }
+    }
+
+    /// Queues a copy of what these columns of free spheres are made of. Whoever waits for it makes them.
+    pub(super) fn queue_spheres(&self, host: &Populations, wanted: GrainColumns) -> PendingGrains {
+        let (n, now) = (self.n, self.now);
+        let (motion, device) = (host.motion_of_spheres(), host.context.device.clone());
+        let rotates = motion.rotates && wanted.angular_velocity;
+        let mut copies = self.gpu.copies();
+        let id = copies.add(&self.id, 0..n);
+        let material = wanted.material.then(|| copies.add(&self.material, 0..n));
+        let group = wanted.group.then(|| copies.add(&self.group, 0..n));
+        let position = copies.add(&self.position[now], 0..RECORD * n);
+        let mut records = |is_needed: bool, buffer: &Buffer<R>| is_needed.then(|| copies.add(buffer, 0..RECORD * n));
+        // Velocities at the end of a step follow from those between steps, masses and forces.
+        let velocity = records(wanted.velocity || wanted.mass || rotates, &self.velocity[now]);
+        let half_velocity = records(wanted.velocity, &self.half_velocity);
+        let force = records(wanted.velocity || wanted.force || wanted.coordination, &self.force);
+        let spin = records(rotates, &self.spin[now]);
+        let half_spin = records(rotates, &self.half_spin);
+        let torque = records(self.kind.frictional && (rotates || wanted.torque), &self.torque);
+        let coming = copies.queue();
+        PendingGrains::of(move || {
+            let arrived = coming.wait()?;
+            let columns = Columns {
+                device: &device,
+                arrived: &arrived,
+            };
+            let mut fields = Fields::default();
+            columns.words(id, &mut fields.id);
+            columns.doubles(position, &mut fields.position);
+            for (ticket, to) in [(material, &mut fields.material), (group, &mut fields.group)] {
+                ticket.into_iter().for_each(|ticket| columns.words(ticket, to));
+            }
+            for (ticket, to) in [
+                (velocity, &mut fields.velocity),
+                (force, &mut fields.force),
+                (spin, &mut fields.spin),
+                (torque, &mut fields.torque),
+            ] {
+                ticket.into_iter().for_each(|ticket| columns.doubles(ticket, to));
+            }
+            for (kept, read, to) in [
+                (half_velocity, &fields.velocity, &mut fields.half_velocity),
+                (half_spin, &fields.spin, &mut fields.half_spin),
+            ] {
+                kept.into_iter().for_each(|kept| columns.between_steps::<C, R>(kept, read, to));
+            }
+            drop(arrived);
+            let order = order_of(&fields.id);
+            Ok(snapshot_of_spheres(&fields, &order, &motion, wanted, &device))
+        })
     }
 
     /// Downloads the columns that all grains have one after the other, so that the host never holds all of them twice.

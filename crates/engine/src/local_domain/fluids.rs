@@ -2,6 +2,7 @@
 
 use super::one_gpu::OneGpu;
 use super::queued_steps::compute_present_forces;
+use crate::backend::Observed;
 use crate::flow::Flow;
 use crate::gpu::{FluidGpuBackend, GpuFluid, OPEN_BOUNDARIES};
 use crate::guard::StepError;
@@ -26,7 +27,7 @@ impl LocalDomain {
         }
         let precision = self.populations.context.precision();
         let shared = self.backend.grains.as_ref().map(|remote| remote.shared_with_fluids());
-        self.backend.is_current = false;
+        self.backend.observed = Observed::Nothing;
         if let Some((flow, surroundings, _)) = self.populations.fluids() {
             self.backend.fluids = Some(upload(flow, gpu.clone(), precision, shared, &surroundings)?);
         }

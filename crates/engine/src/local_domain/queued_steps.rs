@@ -1,5 +1,6 @@
 //! Steps on GPUs: the one function that runs the lists of what is queued, in one domain and in several.
 
+use crate::backend::Observed;
 use crate::flow::Constraint;
 use crate::guard::StepError;
 use crate::local_domain::LocalDomain;
@@ -69,7 +70,7 @@ pub(crate) fn advance_on_gpu<E: GpuExecutor>(executor: &mut E, steps: u64) -> Re
             local.populations.pass_time(left);
             return Ok(());
         }
-        local.backend.is_current = false;
+        local.backend.observed = Observed::Nothing;
         if std::mem::take(&mut local.backend.is_batch_queued) {
             local.restart_clocks();
         } else {

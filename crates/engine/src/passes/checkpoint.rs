@@ -204,7 +204,7 @@ impl Populations {
 
     /// Indices of all grains in the order of their ids.
     pub(crate) fn order_by_id(&self) -> Vec<u32> {
-        PlacesById::of(&self.grains.fields.id).in_order()
+        order_of(&self.grains.fields.id)
     }
 
     /// A function that finds the indices of these grains by their ids.
@@ -308,6 +308,11 @@ impl Populations {
 const MOST_IDS: usize = 16;
 /// What such a table holds for an id without a grain.
 const NOWHERE: u32 = u32::MAX;
+
+/// Indices in the order of these ids.
+pub(crate) fn order_of(ids: &[u32]) -> Vec<u32> {
+    PlacesById::of(ids).in_order()
+}
 
 /// Indices of grains by their ids. A table of all ids is found in one step; where few ids are left of many, there are pairs of id and index in order.
 enum PlacesById {

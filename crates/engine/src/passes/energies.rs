@@ -5,14 +5,14 @@ use crate::fields::{part_range, parts};
 use crate::flow::FlowEnergy;
 use crate::measure::{Momentum, NO_CONTACT, sum};
 use crate::populations::Populations;
+use crate::spheres::{SphereMotion, angular_velocity_of_sphere, velocity_of_sphere};
 use crate::state::Ledger;
 use crate::world::given_mass_or_of_sphere;
 use seixo_device::Strided;
 use seixo_laws::Vector3;
-use seixo_laws::motion::{gravity_energy, kinetic_energy, velocity_ahead};
+use seixo_laws::motion::{gravity_energy, kinetic_energy};
 use seixo_sweeps::contact::{PowerSums, Stored, stored_in_contacts_of};
 use seixo_sweeps::layout::{RECORD, history_stride, load};
-use seixo_sweeps::motion::{acceleration, angular_acceleration};
 use seixo_sweeps::wall::stored_in_walls_of;
 
 impl Populations {
@@ -73,36 +73,29 @@ impl Populations {
         given_mass_or_of_sphere(given, fields.position[i * RECORD + 3], density)
     }
 
+    /// How grains move that are spheres and in no body.
+    pub(crate) fn motion_of_spheres(&self) -> SphereMotion {
+        SphereMotion {
+            stepping: self.context.stepping,
+            rotates: self.context.materials.has_friction,
+        }
+    }
+
     /// Velocity and angular velocity of grain i at [`crate::Simulation::time`], for these motions of the bodies.
     pub(crate) fn velocities(&self, i: usize, bodies: &[Moving]) -> (Vector3<f64>, Vector3<f64>) {
-        let (fields, at) = (&self.grains.fields, i * RECORD);
+        let fields = &self.grains.fields;
         if let Some(b) = self.body_of(i) {
             let Moving { velocity, spin, .. } = &bodies[b];
             return (velocity.plus(&spin.cross(&self.bodies.arm(fields.member[i]))), *spin);
         }
-        let (radius, mass) = (fields.position[at + 3], fields.velocity[at + 3]);
-        let linear = acceleration(&load(&fields.velocity, at), mass, &load(&fields.force, at), &self.context.stepping);
-        let v = velocity_ahead(
-            &load(&fields.half_velocity, 3 * i),
-            &linear.rate,
-            self.context.stepping.velocity_lead,
-        );
+        let v = velocity_of_sphere(fields, i, &self.context.stepping);
         if !self.context.materials.has_friction {
             return (v, Vector3::zero());
         }
-        if let Some(spin) = self.angular_velocity_of_polyhedron(i) {
-            return (v, spin);
-        }
-        let angular = angular_acceleration(
-            &load(&fields.spin, at),
-            mass,
-            radius,
-            &load(&fields.torque, at),
-            &self.context.stepping,
-        );
+        let of_polyhedron = self.angular_velocity_of_polyhedron(i);
         (
             v,
-            velocity_ahead(&load(&fields.half_spin, 3 * i), &angular.rate, self.context.stepping.velocity_lead),
+            of_polyhedron.unwrap_or_else(|| angular_velocity_of_sphere(fields, i, &self.context.stepping)),
         )
     }
 

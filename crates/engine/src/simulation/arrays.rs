@@ -1,5 +1,6 @@
 //! Arrays of particles where the engine keeps them, without a copy.
 
+use crate::backend::Observed;
 use crate::fields::{Fields, FluidFields};
 use crate::local_domain::LocalDomain;
 use crate::simulation::Simulation;
@@ -75,7 +76,7 @@ impl Simulation {
             (None, _) => None,
         };
         let mut arrays = Arrays { grains, fluid };
-        if backend.is_current {
+        if backend.observed == Observed::Everything {
             let all = arrays.grains.iter_mut().chain(arrays.fluid.iter_mut().flatten());
             all.for_each(|array| array.is_present = true);
         }

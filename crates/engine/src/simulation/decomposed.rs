@@ -1,5 +1,6 @@
 //! Domains of a simulation: how it is divided into them, steps with them, and is gathered from them.
 
+use crate::backend::Observed;
 use crate::bonds::BondPlan;
 use crate::checkpoint::contact_ledger;
 use crate::context::StepContext;
@@ -355,7 +356,7 @@ impl Simulation {
         self.whole.populations.polyhedra.iter_mut().for_each(|polyhedra| polyhedra.forget());
         self.whole.populations.grains.are_pairs_elsewhere = false;
         self.whole.populations.ledger.is_of_subdomains = false;
-        self.whole.backend.is_current = false;
+        self.whole.backend.observed = Observed::Nothing;
         let began = self.whole.populations.now();
         let done = subdomains.all(|domain| domain.advance(steps));
         self.whole.populations.note("steps", began);

@@ -1,5 +1,6 @@
 //! What readers see of a simulation: particles, bodies, walls, contacts, energies, momenta.
 
+use crate::backend::Observed;
 use crate::bonds::{BondBreak, BondSnapshot};
 use crate::broad_phase::{BroadPhase, GRAINS, PossibleContacts, WALLS};
 use crate::contact_records::ContactRecord;
@@ -15,30 +16,30 @@ use crate::populations::Populations;
 use crate::preview::{ColorScalar, PendingPreview};
 use crate::search::StaticTable;
 use crate::simulation::Simulation;
+use crate::spheres::snapshot_of_spheres;
 use crate::state::{
     FluidSample, FluidSnapshot, GrainColumns, GrainScalar, GrainSnapshot, Ledger, PassedParticles, ScalarLedger, WallSnapshot,
 };
 use crate::world::{PolyhedralShape, Vec3, WallMotion, array, vector, volume_of_sphere};
-use seixo_laws::{Real, Vector3};
+use seixo_laws::Vector3;
 use seixo_sweeps::bodies::{FREE, LOAD};
 use seixo_sweeps::layout::{EXTENDED_HISTORY_STRIDE, RECORD};
 use std::collections::HashSet;
 
+const UNOBSERVED: &str = "call Simulation::observe before reading a simulation that runs on a GPU";
+
 impl Simulation {
     /// Panics if the state was not observed: a value from it would be wrong.
     pub(crate) fn assert_observed(&self) {
-        assert!(
-            self.whole.backend.is_current,
-            "call Simulation::observe before reading a simulation that runs on a GPU"
-        );
+        assert!(self.whole.backend.observed == Observed::Everything, "{UNOBSERVED}");
     }
 
     /// The energy ledger at [`Simulation::time`].
     ///
     /// # Panics
-    /// If the simulation runs on a GPU and took steps since [`Simulation::observe`], as with all functions that read its state.
+    /// If the simulation runs on a GPU and took steps since [`Simulation::observe_ledger`] or [`Simulation::observe`].
     pub fn ledger(&self) -> Ledger {
-        self.assert_observed();
+        assert!(self.whole.backend.observed >= Observed::Ledger, "{UNOBSERVED}");
         let now = self.whole.populations.gpu_energies();
         let work = &self.whole.populations.ledger.work;
         let held = now.total();
@@ -90,7 +91,7 @@ impl Simulation {
     /// All grains at this time, in the order of their ids.
     ///
     /// # Panics
-    /// As [`Simulation::ledger`].
+    /// If the simulation runs on a GPU and took steps since [`Simulation::observe`], as with all functions that read its state.
     pub fn snapshot(&self) -> GrainSnapshot {
         self.snapshot_with(GrainColumns::ALL)
     }
@@ -98,20 +99,13 @@ impl Simulation {
     /// Like [`Simulation::snapshot`], with these columns only.
     ///
     /// # Panics
-    /// As [`Simulation::ledger`].
+    /// If the simulation runs on a GPU and took steps since [`Simulation::observe`], as with all functions that read its state.
     pub fn snapshot_with(&self, columns: GrainColumns) -> GrainSnapshot {
         self.assert_observed();
         let populations = &self.whole.populations;
         let (fields, device) = (&populations.grains.fields, &populations.context.device);
         let order = populations.order_by_id();
         let count = |is_wanted: bool| if is_wanted { order.len() } else { 0 };
-        let of_field = |is_wanted: bool, field: &[f64]| -> Vec<[f64; 3]> {
-            let (records, _) = field.as_chunks::<RECORD>();
-            let record = |slot: usize| records.get(order[slot] as usize).map_or([0.0; 3], |&[x, y, z, _]| [x, y, z]);
-            computed(device, count(is_wanted), record)
-        };
-        let of_words =
-            |is_wanted: bool, field: &[u32]| -> Vec<u32> { computed(device, count(is_wanted), |slot| field[order[slot] as usize]) };
         let bodies = populations.bodies.all_moving(fields, &populations.context.stepping);
         let velocities = |slot: usize| populations.velocities(order[slot] as usize, &bodies);
         let body = |slot: usize| {
@@ -132,35 +126,37 @@ impl Simulation {
             let i = order[slot] as usize;
             orientations.get(i).copied().unwrap_or_else(|| populations.orientation_in_body(i))
         };
-        // Loads of fluids are added to both.
+        // Bodies and shapes determine these; loads of fluids are added to forces and torques.
         let has_loads = columns.force || columns.torque;
-        let (mut force, mut torque) = (of_field(has_loads, &fields.force), of_field(has_loads, &fields.torque));
+        let of_spheres = GrainColumns {
+            velocity: false,
+            angular_velocity: false,
+            mass: false,
+            volume: false,
+            force: has_loads,
+            torque: has_loads,
+            ..columns
+        };
+        let mut spheres = snapshot_of_spheres(fields, &order, &populations.motion_of_spheres(), of_spheres, device);
         if has_loads {
-            self.add_loads_of_fluids(&order, &mut force, &mut torque);
+            self.add_loads_of_fluids(&order, &mut spheres.force, &mut spheres.torque);
         }
         GrainSnapshot {
-            id: of_words(true, &fields.id),
-            position: of_field(true, &fields.position),
             velocity: computed(device, count(columns.velocity), |slot| array(&velocities(slot).0)),
             angular_velocity: computed(device, count(columns.angular_velocity), |slot| array(&velocities(slot).1)),
-            force: if columns.force { force } else { Vec::new() },
-            torque: if columns.torque { torque } else { Vec::new() },
-            radius: computed(device, order.len(), |slot| fields.position[RECORD * order[slot] as usize + 3]),
+            force: if columns.force { spheres.force } else { Vec::new() },
+            torque: if columns.torque { spheres.torque } else { Vec::new() },
             body: computed(device, count(columns.body && populations.bodies.are_present), body),
             mass: computed(device, count(columns.mass), |slot| populations.mass_of(order[slot] as usize)),
             volume: computed(device, count(columns.volume), volume),
-            shape: of_words(columns.shape && !fields.shape.is_empty(), &fields.shape),
-            shapes: polyhedra.map_or_else(Default::default, |polyhedra| polyhedra.shapes.given.clone()),
-            material: of_words(columns.material, &fields.material),
-            group: of_words(columns.group, &fields.group),
-            coordination: computed(device, count(columns.coordination), |slot| {
-                f64::whole(fields.force[RECORD * order[slot] as usize + 3])
+            shape: computed(device, count(columns.shape && !fields.shape.is_empty()), |slot| {
+                fields.shape[order[slot] as usize]
             }),
+            shapes: polyhedra.map_or_else(Default::default, |polyhedra| polyhedra.shapes.given.clone()),
             orientation: computed(device, count(columns.orientation && has_orientations), orientation),
             scalars: fields.scalars.picked(&order),
-            pressure: Vec::new(),
-            fragment: Vec::new(),
             cell: self.cell(),
+            ..spheres
         }
     }
 
@@ -286,7 +282,7 @@ impl Simulation {
     /// Intact bonds at this time, in the order in which they were made.
     ///
     /// # Panics
-    /// As [`Simulation::ledger`].
+    /// If the simulation runs on a GPU and took steps since [`Simulation::observe`], as with all functions that read its state.
     pub fn bonds_now(&self) -> Vec<BondSnapshot> {
         self.assert_observed();
         self.whole.populations.bond_snapshots()
@@ -295,7 +291,7 @@ impl Simulation {
     /// All bodies at this time, in the order of their definition.
     ///
     /// # Panics
-    /// As [`Simulation::ledger`].
+    /// If the simulation runs on a GPU and took steps since [`Simulation::observe`], as with all functions that read its state.
     pub fn bodies(&self) -> Vec<crate::BodySnapshot> {
         self.assert_observed();
         self.whole
@@ -318,7 +314,7 @@ impl Simulation {
     /// All polyhedral grains at this time, in the order of their ids.
     ///
     /// # Panics
-    /// As [`Simulation::ledger`].
+    /// If the simulation runs on a GPU and took steps since [`Simulation::observe`], as with all functions that read its state.
     pub fn polyhedra(&self) -> Vec<PolyhedronSnapshot> {
         self.assert_observed();
         self.whole.populations.polyhedron_snapshots()
@@ -379,7 +375,7 @@ impl Simulation {
     /// origin then \[m\], and the rotation as a unit quaternion w x y z.
     ///
     /// # Panics
-    /// As [`Simulation::ledger`].
+    /// If the simulation runs on a GPU and took steps since [`Simulation::observe`], as with all functions that read its state.
     pub fn motion_of_wall(&self, wall: usize) -> (Vec3, [f64; 4]) {
         self.assert_observed();
         let (origin, rotation) = self.whole.populations.walls.carried(wall);
@@ -395,7 +391,7 @@ impl Simulation {
     /// included.
     ///
     /// # Panics
-    /// As [`Simulation::ledger`].
+    /// If the simulation runs on a GPU and took steps since [`Simulation::observe`], as with all functions that read its state.
     pub fn velocities_of_wall(&self, wall: usize) -> [Vec3; 2] {
         self.assert_observed();
         self.whole.populations.walls.velocities_at(wall, self.time())
@@ -420,7 +416,7 @@ impl Simulation {
     /// All grains, in the order of the cells.
     ///
     /// # Panics
-    /// As [`Simulation::ledger`].
+    /// If the simulation runs on a GPU and took steps since [`Simulation::observe`], as with all functions that read its state.
     pub fn grains(&self) -> impl Iterator<Item = PlacedGrain> + '_ {
         self.assert_observed();
         let fields = &self.whole.populations.grains.fields;
@@ -468,7 +464,7 @@ impl Simulation {
     /// The ledger of a scalar; `None` if grains do not have it.
     ///
     /// # Panics
-    /// As [`Simulation::ledger`].
+    /// If the simulation runs on a GPU and took steps since [`Simulation::observe`], as with all functions that read its state.
     pub fn scalar_ledger(&self, scalar: GrainScalar) -> Option<ScalarLedger> {
         self.assert_observed();
         let diffusion = self.whole.populations.diffusion_of(scalar)?;
@@ -487,7 +483,7 @@ impl Simulation {
     /// Current heat flow from each wall into its grains \[W\], and its heat since time zero \[J\].
     ///
     /// # Panics
-    /// As [`Simulation::ledger`].
+    /// If the simulation runs on a GPU and took steps since [`Simulation::observe`], as with all functions that read its state.
     pub fn heat_of_walls(&self) -> Vec<[f64; 2]> {
         self.assert_observed();
         let Some(heat) = self.whole.populations.diffusion_of(GrainScalar::Temperature) else {
@@ -513,7 +509,7 @@ impl Simulation {
     /// [`crate::world::Settings::broad_phase`] says; on a GPU in single precision also before the first rebuild there.
     ///
     /// # Panics
-    /// As [`Simulation::ledger`].
+    /// If the simulation runs on a GPU and took steps since [`Simulation::observe`], as with all functions that read its state.
     pub fn broad_phase(&self) -> Option<BroadPhase> {
         let populations = &self.whole.populations;
         let is_left_out = populations.grains_on_gpu() && !populations.splits_broad_phase();
@@ -616,7 +612,7 @@ impl Simulation {
     /// All fluid particles in their current state, in the order of their ids; `None` without fluids.
     ///
     /// # Panics
-    /// As [`Simulation::ledger`].
+    /// If the simulation runs on a GPU and took steps since [`Simulation::observe`], as with all functions that read its state.
     pub fn fluid(&self) -> Option<FluidSnapshot> {
         self.assert_observed();
         self.whole.populations.flow.as_ref().map(|flow| flow.snapshot())
@@ -625,7 +621,7 @@ impl Simulation {
     /// Linear momentum of all fluids \[kg m/s\].
     ///
     /// # Panics
-    /// As [`Simulation::ledger`].
+    /// If the simulation runs on a GPU and took steps since [`Simulation::observe`], as with all functions that read its state.
     pub fn momentum_of_fluids(&self) -> Vec3 {
         self.assert_observed();
         let Some(flow) = &self.whole.populations.flow else {
@@ -640,7 +636,7 @@ impl Simulation {
     /// A sampler of the current state of fluids; use one sampler for many points. Without fluids all samples are empty.
     ///
     /// # Panics
-    /// As [`Simulation::ledger`].
+    /// If the simulation runs on a GPU and took steps since [`Simulation::observe`], as with all functions that read its state.
     pub fn sample_fluids(&self) -> FluidSampler<'_> {
         self.assert_observed();
         FluidSampler(self.whole.populations.flow.as_deref().map(CellSortedParticles::of))
@@ -649,7 +645,7 @@ impl Simulation {
     /// Fluid properties at these points \[m\]; all are empty without fluids.
     ///
     /// # Panics
-    /// As [`Simulation::ledger`].
+    /// If the simulation runs on a GPU and took steps since [`Simulation::observe`], as with all functions that read its state.
     pub fn sample_fluid(&self, points: &[Vec3]) -> Vec<FluidSample> {
         let look = self.sample_fluids();
         points.iter().map(|point| look.at(point)).collect()
@@ -658,7 +654,7 @@ impl Simulation {
     /// Fluid load on each body, in the order of the table: force \[N\], and torque about its center of mass \[N m\].
     ///
     /// # Panics
-    /// As [`Simulation::ledger`].
+    /// If the simulation runs on a GPU and took steps since [`Simulation::observe`], as with all functions that read its state.
     pub fn loads_of_fluids_on_bodies(&self) -> Vec<[[f64; 3]; 2]> {
         self.assert_observed();
         let of_body = |b: usize| {
@@ -675,7 +671,7 @@ impl Simulation {
     /// mass \[N m\].
     ///
     /// # Panics
-    /// As [`Simulation::ledger`].
+    /// If the simulation runs on a GPU and took steps since [`Simulation::observe`], as with all functions that read its state.
     pub fn loads_of_grains_on_bodies(&self) -> Vec<[[f64; 3]; 2]> {
         self.assert_observed();
         let populations = &self.whole.populations;

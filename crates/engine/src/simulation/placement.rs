@@ -1,15 +1,17 @@
 //! Where a simulation is computed: upload, steps and download.
 
+use crate::backend::Observed;
 use crate::device_choice::{gpu_asked_for, precision_on};
 use crate::events::stopped;
 use crate::gpu::PASSES;
 use crate::guard::StepError;
 use crate::pass::{PASSES_OF_CPU, Pass};
+use crate::pending_grains::PendingGrains;
 use crate::populations::Populations;
 use crate::program::{OneDomain, execute};
 use crate::refusal::WorldError;
 use crate::simulation::Simulation;
-use crate::state::{Profile, Trace};
+use crate::state::{GrainColumns, GrainSnapshot, Profile, Trace};
 use crate::world::{DeviceChoice, ForceAssembly, Precision, Settings, World};
 use seixo_device::gpu::Gpu;
 use seixo_sweeps::periodic::OPEN;
@@ -153,7 +155,7 @@ impl Simulation {
         }
         if self.whole.backend.gpu.is_some() {
             // Readers then see the values of the GPUs, in their precision.
-            self.whole.backend.is_current = false;
+            self.whole.backend.observed = Observed::Nothing;
             self.observe().map_err(stopped)?;
         }
         Ok(())
@@ -201,10 +203,36 @@ impl Simulation {
     /// # Errors
     /// If a grain's state became impossible, or the GPU fails.
     pub fn observe(&mut self) -> Result<(), StepError> {
-        if !self.whole.backend.is_current && self.subdomains.is_some() {
+        if self.whole.backend.observed < Observed::Everything && self.subdomains.is_some() {
             self.observe_decomposition()?;
         }
         self.whole.observe()
+    }
+
+    /// Updates the energy ledger, for [`Simulation::ledger`] alone. It is faster than [`Simulation::observe`] where all of the world are free spheres on
+    /// one GPU, and the same elsewhere.
+    ///
+    /// # Errors
+    /// As [`Simulation::observe`].
+    pub fn observe_ledger(&mut self) -> Result<(), StepError> {
+        if self.subdomains.is_some() {
+            return self.observe();
+        }
+        self.whole.observe_ledger()
+    }
+
+    /// Requests these columns of all grains at this step, and updates the ledger. Steps may be taken while a GPU transfers the grains. `None` where they
+    /// are here already or must be observed: on CPUs, in several domains, and beside fluids, bodies, bonds, polyhedral grains, scalars or worn walls.
+    ///
+    /// # Errors
+    /// As [`Simulation::observe`].
+    pub fn request_grains(&mut self, columns: GrainColumns) -> Result<Option<PendingGrains>, StepError> {
+        if self.subdomains.is_some() {
+            return Ok(None);
+        }
+        let cell = self.cell();
+        let requested = self.whole.request_grains(columns)?;
+        Ok(requested.map(|grains| PendingGrains::of(move || Ok(GrainSnapshot { cell, ..grains.arrive()? }))))
     }
 
     /// Advances by one time step. After it, positions, velocities and forces are those at [`Simulation::time`].

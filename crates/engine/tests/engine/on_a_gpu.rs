@@ -1,8 +1,11 @@
 //! Simulations on a GPU (software Vulkan suffices; without any adapter these tests fail) give the results of the CPU.
 
 use crate::beds;
+use crate::bonded;
+use crate::clumps;
 use crate::devices::{after, apart, assert_same_ledger, on_cpu, on_gpu, with_default_skin};
 use crate::overflowing::losing_its_top;
+use crate::warm;
 use seixo_device::gpu::{Gpu, list};
 use seixo_engine::state::{Column, GrainColumns, GrainSnapshot, PendingState, State};
 use seixo_engine::world::{DeviceChoice, Domain, LeavingPolicy, Precision, Search, Settings, World};
@@ -235,6 +238,91 @@ fn columns_that_are_not_requested_are_empty_and_the_others_the_same() {
         ..all
     };
     assert!(few == expected);
+}
+
+/// The columns of a frame without `output.fields`, and those of one that shows rotation and forces.
+const OF_FRAMES: [GrainColumns; 2] = {
+    let places = GrainColumns {
+        velocity: false,
+        angular_velocity: false,
+        force: false,
+        torque: false,
+        body: false,
+        mass: false,
+        volume: false,
+        shape: false,
+        material: false,
+        group: false,
+        coordination: false,
+        orientation: false,
+    };
+    [
+        GrainColumns { velocity: true, ..places },
+        GrainColumns {
+            angular_velocity: true,
+            force: true,
+            ..places
+        },
+    ]
+};
+
+#[test]
+fn grains_that_are_requested_arrive_as_they_were_while_the_gpu_goes_on() {
+    for (tangential, precision) in [
+        (TangentialLaw::Mindlin, Precision::Mixed),
+        (TangentialLaw::Mindlin, Precision::F64),
+        (TangentialLaw::None, Precision::F32),
+    ] {
+        let world = beds::falling(300, tangential);
+        let new = || Simulation::new(world.clone(), on_gpu(precision)).unwrap();
+        let (mut plain, mut ahead) = (new(), new());
+        let [frame, loads] = OF_FRAMES;
+        // More steps than the GPU queues at once, across rebuilds, and few steps.
+        for (steps, columns) in [(700, GrainColumns::ALL), (1, frame), (3, loads), (40, GrainColumns::ALL)] {
+            plain.advance(steps).unwrap();
+            plain.observe().unwrap();
+            ahead.advance(steps).unwrap();
+            let pending = ahead.request_grains(columns).unwrap().expect("grains on their way");
+            assert_eq!((ahead.ledger(), ahead.walls_now()), (plain.ledger(), plain.walls_now()));
+            let expected = plain.snapshot_with(columns);
+            plain.advance(70).unwrap();
+            ahead.advance(70).unwrap();
+            let arrived = std::thread::spawn(move || pending.wait()).join().unwrap().unwrap();
+            assert!(
+                arrived == expected,
+                "{tangential:?} {precision:?}, {steps} steps later: {columns:?}"
+            );
+        }
+        let (a, b) = (plain.save().unwrap(), ahead.save().unwrap());
+        for ((name, a), (_, b)) in a.sections.iter().zip(&b.sections) {
+            assert!(a == b, "section {name} differs");
+        }
+        assert!(ahead.request_grains(frame).unwrap().is_none(), "they are here already");
+    }
+}
+
+#[test]
+fn what_needs_more_than_spheres_is_observed() {
+    let mut worn = beds::falling(40, TangentialLaw::Mindlin);
+    worn.walls[0].specific_wear_rate = 1e-12;
+    let more = [
+        ("bonds", bonded::beam()),
+        ("clumps", clumps::heap(8, None)),
+        ("heat", warm::conducting(beds::falling(40, TangentialLaw::Mindlin))),
+        ("wear", worn),
+    ];
+    for (what, world) in more {
+        let mut simulation = Simulation::new(world, on_gpu(Precision::Mixed)).unwrap();
+        simulation.advance(2).unwrap();
+        assert!(simulation.request_grains(GrainColumns::ALL).unwrap().is_none(), "{what}");
+        simulation.observe_ledger().unwrap();
+        assert!(
+            simulation.ledger().residual.is_finite() && !simulation.snapshot().id.is_empty(),
+            "{what}"
+        );
+    }
+    let mut simulation = after(&beds::falling(40, TangentialLaw::Mindlin), on_cpu(), 2);
+    assert!(simulation.request_grains(GrainColumns::ALL).unwrap().is_none(), "on a CPU");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The course of a scene: its steps, with the stages, inlets and zones that act between them and the outputs that are due.
 
 use super::Event;
-use super::outputs::Outputs;
+use super::outputs::{Needs, Outputs, Taken};
 use super::stage_runner::StageRunner;
 use seixo_engine::state::Sections;
 use seixo_engine::{Simulation, StepError, WorldError};
@@ -19,6 +19,18 @@ pub(super) struct Course {
 pub(super) enum Halt {
     Step(Box<StepError>),
     Files(FilesError),
+}
+
+impl From<StepError> for Halt {
+    fn from(stop: StepError) -> Halt {
+        Halt::Step(Box::new(stop))
+    }
+}
+
+impl From<FilesError> for Halt {
+    fn from(error: FilesError) -> Halt {
+        Halt::Files(error)
+    }
 }
 
 impl Course {
@@ -45,35 +57,55 @@ impl Course {
     /// Takes `count` steps, and writes the outputs meanwhile that are due now; before them it runs `meanwhile`, while a GPU computes. `hear` gets the
     /// index and the line of each probe. Returns the time for outputs \[s\]; `None` if none were due.
     pub fn advance(&mut self, count: u64, meanwhile: impl FnOnce(), mut hear: impl FnMut(usize, &[f64])) -> Result<Option<f64>, Halt> {
-        let stopped = |stop: StepError| Halt::Step(Box::new(stop));
         if !self.is_due() {
             let ((), advanced) = self.simulation.advance_while(count, |_| meanwhile());
-            return advanced.map(|()| None).map_err(stopped);
+            return advanced.map(|()| None).map_err(Halt::from);
         }
         let clock = Instant::now();
-        // A download of the grains from a GPU takes as long as many steps, so it happens only if outputs are due.
-        self.simulation.observe().map_err(stopped)?;
-        // Before the GPU continues, as it changes the contact history.
-        let contacts = if self.outputs.needs_contacts(self.simulation.steps()) {
-            self.simulation.contacts_now().map_err(stopped)?
-        } else {
-            Vec::new()
-        };
-        let fetched = clock.elapsed().as_secs_f64();
+        let taken = self.take_needed()?;
         let (outputs, stage_runner) = (&mut self.outputs, &mut self.stage_runner);
         let mut seconds = 0.0;
         let (written, advanced) = self.simulation.advance_while(count, |simulation| {
             meanwhile();
-            let written = outputs.write_due(simulation, (contacts, fetched), |probe, line| {
+            let written = outputs.write_due(simulation, taken, |probe, line| {
                 stage_runner.take_line(probe, line);
                 hear(probe, line);
             });
             seconds = clock.elapsed().as_secs_f64();
             written
         });
-        written.map_err(Halt::Files)?;
-        advanced.map_err(stopped)?;
+        written?;
+        advanced?;
         Ok(Some(seconds))
+    }
+
+    /// Takes what the outputs that are due now need before the simulation goes on. A download of all grains from a GPU takes as long as many steps.
+    fn take_needed(&mut self) -> Result<Taken, Halt> {
+        let mut taken = Taken::default();
+        let needs = self.outputs.needs(self.simulation.steps());
+        if matches!(needs, Needs::Grains(_)) {
+            // Before the copies are made: those of two frames need memory enough.
+            self.outputs.wait_for_room()?;
+        }
+        let clock = Instant::now();
+        match needs {
+            Needs::Ledger => self.simulation.observe_ledger()?,
+            Needs::Grains(columns) => {
+                taken.grains = self.simulation.request_grains(columns)?;
+                if taken.grains.is_none() {
+                    self.simulation.observe()?;
+                }
+            }
+            Needs::Everything => {
+                self.simulation.observe()?;
+                if self.outputs.needs_contacts(self.simulation.steps()) {
+                    // Before the GPU continues, as it changes the contact history.
+                    taken.contacts = self.simulation.contacts_now()?;
+                }
+            }
+        }
+        taken.seconds = clock.elapsed().as_secs_f64();
+        Ok(taken)
     }
 
     /// Adds the state of simulation, outputs and events to a checkpoint.

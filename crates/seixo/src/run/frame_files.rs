@@ -7,7 +7,7 @@ use super::schedule::Schedule;
 use super::surfaces::Surfaces;
 use seixo_analysis::{FreeSurface, SurfaceOptions, coarse_grain, force_chains, fragments, free_surface, pressure_of_grains};
 use seixo_engine::state::{FluidSnapshot, GrainSnapshot, WallSnapshot};
-use seixo_engine::{BodySnapshot, BondSnapshot, ContactRecord, PeriodicCell, PolyhedronSnapshot};
+use seixo_engine::{BodySnapshot, BondSnapshot, ContactRecord, PendingGrains, PeriodicCell, PolyhedronSnapshot};
 use seixo_files::FilesError;
 use seixo_files::layer::{FileLayer, replace};
 use seixo_files::vtk::{self, Field, Format, Image};
@@ -19,6 +19,34 @@ use std::time::Instant;
 /// Wall time between two updates of the `.pvd` files, unless a checkpoint is written \[s\].
 const LIST_EVERY: f64 = 1.0;
 
+/// Grains of a frame.
+pub(super) enum FrameGrains {
+    /// They are here.
+    Here(Box<GrainSnapshot>),
+    /// A GPU may still be transferring them.
+    Coming(PendingGrains),
+}
+
+impl Default for FrameGrains {
+    fn default() -> FrameGrains {
+        FrameGrains::Here(Box::default())
+    }
+}
+
+impl FrameGrains {
+    /// Waits for the grains of the file with this path.
+    fn arrive(self, path: &Path) -> Result<GrainSnapshot, FilesError> {
+        match self {
+            FrameGrains::Here(grains) => Ok(*grains),
+            FrameGrains::Coming(coming) => coming.wait().map_err(|why| FilesError::Content {
+                path: path.to_owned(),
+                problem: format!("its grains did not come from the GPU: {why}"),
+                remedy: "resume from the last checkpoint",
+            }),
+        }
+    }
+}
+
 /// State of a simulation that a frame shows; parts that it does not show are empty.
 #[derive(Default)]
 pub(super) struct FrameData {
@@ -26,7 +54,7 @@ pub(super) struct FrameData {
     pub index: u64,
     /// Time \[s\].
     pub time: f64,
-    pub grains: GrainSnapshot,
+    pub grains: FrameGrains,
     pub bodies: Vec<BodySnapshot>,
     pub polyhedra: Vec<PolyhedronSnapshot>,
     pub fluid: FluidSnapshot,
@@ -183,7 +211,7 @@ impl FrameFiles {
         let (index, time, format) = (frame.index, frame.time, self.format);
         self.next = index;
         let FrameData {
-            mut grains,
+            grains,
             bodies,
             polyhedra,
             fluid,
@@ -192,6 +220,8 @@ impl FrameFiles {
             contacts,
             ..
         } = frame;
+        let shown = self.grains.as_ref().map(|series| series.folder.join(series.name(index)));
+        let mut grains = grains.arrive(&shown.unwrap_or_default())?;
         // Before the grains: a program that follows the frames takes a file of grains for a complete frame.
         if let Some(surfaces) = &self.surfaces {
             if let Some(series) = &mut self.bodies {

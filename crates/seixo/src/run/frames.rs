@@ -1,7 +1,7 @@
 //! Frames of a run: what they show is copied, and written by a thread beside the run. The same thread writes the checkpoints.
 
 use super::checkpoint_job::{CheckpointJob, StoredCheckpoint};
-use super::frame_files::{FrameData, FrameFiles};
+use super::frame_files::{FrameData, FrameFiles, FrameGrains};
 use super::outputs::Sample;
 use super::schedule::Schedule;
 use super::surfaces::Surfaces;
@@ -113,6 +113,28 @@ impl Frames {
         self.parts.contacts
     }
 
+    /// Returns the columns of grains that a frame shows, if it shows nothing else but walls.
+    pub fn grains_alone(&self) -> Option<GrainColumns> {
+        let Parts {
+            grains,
+            bodies,
+            polyhedra,
+            fluid,
+            walls: _,
+            bonds,
+            contacts,
+        } = self.parts;
+        (grains && !(bodies || polyhedra || fluid || bonds || contacts)).then_some(self.columns)
+    }
+
+    /// Returns once another frame has room.
+    ///
+    /// # Errors
+    /// If something could not be written.
+    pub fn wait_for_room(&mut self) -> Result<(), FilesError> {
+        self.queue.wait_for_room()
+    }
+
     /// Takes the next frame from a sample and lets it be written; waits first if earlier ones are not written yet. `fetched` is the wall time that its
     /// data took until now \[s\].
     ///
@@ -128,11 +150,6 @@ impl Frames {
             time: sample.time(),
             ..FrameData::default()
         };
-        if parts.grains {
-            frame.grains = sample.take_grains(self.columns);
-            // A probe may have read more of them.
-            leave_out_unshown(&mut frame.grains, self.columns);
-        }
         if parts.bodies {
             frame.bodies = sample.take_bodies();
         }
@@ -144,6 +161,14 @@ impl Frames {
         }
         if parts.walls {
             frame.walls = sample.take_walls();
+        }
+        // After the walls, which show whether grains are on their way.
+        if parts.grains {
+            frame.grains = sample.take_grains(self.columns);
+            if let FrameGrains::Here(grains) = &mut frame.grains {
+                // A probe may have read more of them.
+                leave_out_unshown(grains, self.columns);
+            }
         }
         if parts.bonds {
             frame.bonds = sample.take_bonds();

@@ -3,6 +3,7 @@
 use super::checkpoint_job::{CheckpointJob, StoredCheckpoint};
 use super::folder::ENERGIES;
 use super::fragments::of_bonded;
+use super::frame_files::FrameGrains;
 use super::frames::{Corners, Frames};
 use super::probes::ProbeLog;
 use super::schedule::Schedule;
@@ -12,7 +13,7 @@ use seixo_analysis::{Fragments, RigidMotion};
 use seixo_engine::state::{
     FluidSample, FluidSnapshot, GrainColumns, GrainScalar, GrainSnapshot, Ledger, ScalarLedger, Sections, State, WallSnapshot,
 };
-use seixo_engine::{BodySnapshot, BondSnapshot, ContactRecord, FluidSampler, PeriodicCell, PolyhedronSnapshot, Simulation};
+use seixo_engine::{BodySnapshot, BondSnapshot, ContactRecord, FluidSampler, PendingGrains, PeriodicCell, PolyhedronSnapshot, Simulation};
 use seixo_files::FilesError;
 use seixo_files::layer::FileLayer;
 use seixo_files::owner::Ownership;
@@ -27,10 +28,33 @@ use std::thread::Scope;
 /// Written length of each table, by its path in the run folder.
 pub(super) type Marks = BTreeMap<String, Mark>;
 
+/// What the outputs that are due at one step read of a simulation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Needs {
+    /// Anything.
+    Everything,
+    /// The energy ledger.
+    Ledger,
+    /// The energy ledger, and these columns of grains, for which the thread that writes frames can wait.
+    Grains(GrainColumns),
+}
+
+/// What was taken from a simulation before it goes on.
+#[derive(Default)]
+pub(super) struct Taken {
+    /// Contacts, if an output that is due has requested them.
+    pub contacts: Vec<ContactRecord>,
+    /// Grains that are on their way, if no more is needed of them.
+    pub grains: Option<PendingGrains>,
+    /// Wall time that this took \[s\].
+    pub seconds: f64,
+}
+
 /// Data that outputs read from a simulation at one step, each computed at most once.
 pub(super) struct Sample<'a> {
     simulation: &'a Simulation,
     contacts: Vec<ContactRecord>,
+    coming: Option<PendingGrains>,
     grains: OnceCell<GrainSnapshot>,
     fluid: OnceCell<FluidSnapshot>,
     look: OnceCell<FluidSampler<'a>>,
@@ -42,10 +66,11 @@ pub(super) struct Sample<'a> {
 }
 
 impl<'a> Sample<'a> {
-    pub fn of(simulation: &'a Simulation, contacts: Vec<ContactRecord>) -> Sample<'a> {
+    pub fn of(simulation: &'a Simulation, contacts: Vec<ContactRecord>, coming: Option<PendingGrains>) -> Sample<'a> {
         Sample {
             simulation,
             contacts,
+            coming,
             grains: OnceCell::new(),
             fluid: OnceCell::new(),
             look: OnceCell::new(),
@@ -144,8 +169,12 @@ impl<'a> Sample<'a> {
 
     // Parts that the last output which needs them takes without a copy.
     /// Grains with at least these columns.
-    pub fn take_grains(&mut self, columns: GrainColumns) -> GrainSnapshot {
-        self.grains.take().unwrap_or_else(|| self.simulation.snapshot_with(columns))
+    pub fn take_grains(&mut self, columns: GrainColumns) -> FrameGrains {
+        if let Some(coming) = self.coming.take() {
+            return FrameGrains::Coming(coming);
+        }
+        let here = self.grains.take();
+        FrameGrains::Here(Box::new(here.unwrap_or_else(|| self.simulation.snapshot_with(columns))))
     }
     pub fn take_bodies(&mut self) -> Vec<BodySnapshot> {
         self.bodies.take().unwrap_or_else(|| self.simulation.bodies())
@@ -156,8 +185,16 @@ impl<'a> Sample<'a> {
     pub fn take_bonds(&mut self) -> Vec<BondSnapshot> {
         self.bonds.take().unwrap_or_else(|| self.simulation.bonds_now())
     }
+    /// Walls as frames show them: without loads where grains are on their way, with which loads would come.
     pub fn take_walls(&mut self) -> Vec<WallSnapshot> {
-        self.walls.take().unwrap_or_else(|| self.simulation.walls())
+        let walls = || {
+            if self.coming.is_some() {
+                self.simulation.walls_now()
+            } else {
+                self.simulation.walls()
+            }
+        };
+        self.walls.take().unwrap_or_else(walls)
     }
     pub fn take_contacts(&mut self) -> Vec<ContactRecord> {
         std::mem::take(&mut self.contacts)
@@ -354,16 +391,35 @@ impl Outputs {
             || probes.any(|probe| probe.needs_contacts() && probe.is_measured(step))
     }
 
-    /// Writes the outputs that are due now, frames beside the run; `hear` gets the index and the line of each probe. The contacts come with the wall
-    /// time that they, and the download from a GPU, took \[s\].
-    pub fn write_due(
-        &mut self,
-        simulation: &Simulation,
-        (contacts, fetched): (Vec<ContactRecord>, f64),
-        mut hear: impl FnMut(usize, &[f64]),
-    ) -> Result<(), FilesError> {
+    /// Returns what the outputs that are due at this step read.
+    pub fn needs(&mut self, step: u64) -> Needs {
+        if self
+            .probes
+            .iter_mut()
+            .any(|probe| probe.is_measured(step) || probe.is_looked_at(step))
+        {
+            return Needs::Everything;
+        }
+        if let Some(files) = &mut self.files
+            && files.frames.schedule().is_due(step)
+        {
+            return files.frames.grains_alone().map_or(Needs::Everything, Needs::Grains);
+        }
+        Needs::Ledger
+    }
+
+    /// Returns once another frame has room.
+    ///
+    /// # Errors
+    /// If something could not be written.
+    pub fn wait_for_room(&mut self) -> Result<(), FilesError> {
+        self.files.as_mut().map_or(Ok(()), |files| files.frames.wait_for_room())
+    }
+
+    /// Writes the outputs that are due now, frames beside the run; `hear` gets the index and the line of each probe.
+    pub fn write_due(&mut self, simulation: &Simulation, taken: Taken, mut hear: impl FnMut(usize, &[f64])) -> Result<(), FilesError> {
         let steps = simulation.steps();
-        let mut sample = Sample::of(simulation, contacts);
+        let mut sample = Sample::of(simulation, taken.contacts, taken.grains);
         for (index, probe) in self.probes.iter_mut().enumerate() {
             if probe.is_measured(steps) {
                 if let Some(line) = probe.measure(&sample)? {
@@ -381,7 +437,7 @@ impl Outputs {
                 self.kinetic = ledger.kinetic;
             }
             if files.frames.schedule().is_due(steps) {
-                files.frames.write(&mut sample, fetched)?;
+                files.frames.write(&mut sample, taken.seconds)?;
             }
         }
         self.schedules().for_each(|schedule| schedule.pass(steps));

@@ -17,7 +17,7 @@ pub(super) fn stress_of(sample: &Sample, region: &Region) -> Stress {
 /// As [`Simulation::observe`].
 pub fn stress_now(simulation: &mut Simulation, region: &Region, carrier: Option<&Carrier>) -> Result<Option<Stress>, StepError> {
     let contacts = simulation.contacts_now()?;
-    let sample = Sample::of(simulation, contacts);
+    let sample = Sample::of(simulation, contacts, None);
     let here = match carrier {
         None => Some(*region),
         Some(carrier) => sample.motion_of(carrier).map(|motion| region.moved(&motion)),

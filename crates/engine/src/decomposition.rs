@@ -34,8 +34,10 @@ pub(crate) use subdomain::Subdomain;
 
 use crate::exchange::HaltReason;
 use crate::guard::StepError;
+use crate::pending_grains::PendingSpheres;
 use crate::populations::Populations;
 use crate::ranks::Ranks;
+use crate::state::GrainColumns;
 use failures::stop_waiting;
 use seixo_device::gpu::{Gpu, own_launches};
 use seixo_sweeps::bodies::is_ghost;
@@ -145,6 +147,11 @@ impl Subdomains {
             Some(ranks) => ranks.all_reports(own),
             None => Ok(own),
         }
+    }
+
+    /// Queues a copy of these columns of all subdomains, which are free spheres on GPUs of this process.
+    pub(crate) fn queue_spheres(&mut self, columns: GrainColumns) -> Result<Vec<PendingSpheres>, HaltReason> {
+        self.each(|domain| domain.local.queue_spheres(columns))
     }
 
     /// Fails if the states of the subdomains do not fit together.

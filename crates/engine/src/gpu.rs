@@ -43,7 +43,7 @@ mod wear;
 #[cfg(test)]
 pub(crate) mod search_tests;
 
-use crate::pending_grains::PendingGrains;
+use crate::pending_grains::PendingSpheres;
 use crate::populations::Populations;
 use crate::preview::{ColorScalar, PendingPreview};
 use crate::program::GrainLaunch;
@@ -152,12 +152,12 @@ pub(crate) trait GpuBackend: DomainBackend + Send + Sync {
     fn shared_with_fluids(&self) -> Box<dyn Any>;
     /// Computes the forces at the current positions, and brings ledger, grains and walls of the host up to date.
     fn observe(&mut self, host: &mut Populations) -> Result<u32, GpuError>;
-    /// Whether all grains are free spheres, of which readers see no more than fields that each GPU has.
+    /// Whether all grains and ghosts are free spheres, of which readers see no more than fields that each GPU has.
     fn are_free_spheres(&self) -> bool;
     /// As [`GpuBackend::observe`], of free spheres but for the grains and their contacts with walls.
     fn observe_ledger(&mut self, host: &mut Populations) -> Result<u32, GpuError>;
     /// Queues a copy of these columns of free spheres, whose forces are those at the current positions.
-    fn request_grains(&self, host: &Populations, columns: GrainColumns) -> PendingGrains;
+    fn request_spheres(&self, columns: GrainColumns) -> PendingSpheres;
     /// Computes the first forces of grains that were uploaded without, with velocities between steps that fit them, and the energies. Returns the flags
     /// that this raised.
     fn first_forces(&mut self, host: &mut Populations) -> Result<u32, GpuError>;

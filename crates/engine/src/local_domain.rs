@@ -7,7 +7,7 @@ use crate::exchange::HaltReason;
 use crate::fields::{Fields, computed, one_each};
 use crate::gpu::{GpuBackend, GpuGrains, PairHistories};
 use crate::guard::{StepError, StepErrorCause};
-use crate::pending_grains::PendingGrains;
+use crate::pending_grains::PendingSpheres;
 use crate::populations::Populations;
 use crate::refusal::WorldError;
 use crate::search::Pairs;
@@ -297,19 +297,15 @@ impl LocalDomain {
         Ok(())
     }
 
-    /// Whether all of the world are free spheres on one GPU, of which the host has no more than the ledger at this step.
-    pub(crate) fn are_free_spheres_there(&self) -> bool {
-        let remote = self
-            .backend
-            .grains
-            .as_ref()
-            .filter(|_| self.backend.observed < Observed::Everything);
+    /// Whether all particles of this domain are free spheres on a GPU.
+    pub(crate) fn are_free_spheres(&self) -> bool {
+        let remote = self.backend.grains.as_ref();
         remote.is_some_and(|remote| remote.are_free_spheres()) && !self.populations.flows()
     }
 
     /// As [`LocalDomain::observe`], without grains and walls where these are free spheres on a GPU.
     pub(crate) fn observe_ledger(&mut self) -> Result<(), StepError> {
-        if !self.are_free_spheres_there() {
+        if self.backend.observed == Observed::Everything || !self.are_free_spheres() {
             return self.observe();
         }
         if self.backend.observed == Observed::Ledger {
@@ -325,13 +321,9 @@ impl LocalDomain {
         Ok(())
     }
 
-    /// Requests these columns of the grains at this step, with the ledger. `None` if they are not free spheres on a GPU, or here already.
-    pub(crate) fn request_grains(&mut self, columns: GrainColumns) -> Result<Option<PendingGrains>, StepError> {
-        if !self.are_free_spheres_there() {
-            return Ok(None);
-        }
-        self.observe_ledger()?;
-        self.with_gpu_backend(|remote, host| Ok(Some(remote.request_grains(host, columns))))
+    /// Queues a copy of these columns of free spheres on a GPU, of which the ledger at this step was observed.
+    pub(crate) fn queue_spheres(&mut self, columns: GrainColumns) -> Result<PendingSpheres, StepError> {
+        self.with_gpu_backend(|remote, _| Ok(remote.request_spheres(columns)))
     }
 
     /// Whether one GPU steps the grains that can take their given loads as they are.

@@ -1,9 +1,32 @@
-//! Grains that may still be on their way from a GPU.
+//! Grains that may still be on their way from GPUs.
 
-use crate::state::GrainSnapshot;
+use crate::fields::Fields;
+use crate::passes::order_of;
+use crate::periodic_cell::PeriodicCell;
+use crate::populations::Populations;
+use crate::spheres::{SphereMotion, snapshot_of_spheres};
+use crate::state::{GrainColumns, GrainSnapshot};
+use seixo_device::Cpu;
 use seixo_device::gpu::GpuError;
+use seixo_sweeps::bodies::is_ghost;
+use std::sync::Arc;
 
-/// Grains at the time at which they were requested. A GPU may still be transferring them while it takes steps.
+/// Fields of the free spheres of one domain that may still be on their way from its GPU; of a subdomain, with its ghosts and their marks.
+pub(crate) struct PendingSpheres(Box<dyn FnOnce(&Cpu) -> Result<Fields, GpuError> + Send>);
+
+impl PendingSpheres {
+    /// Spheres that `make` waits for.
+    pub(crate) fn of(make: impl FnOnce(&Cpu) -> Result<Fields, GpuError> + Send + 'static) -> PendingSpheres {
+        PendingSpheres(Box::new(make))
+    }
+
+    /// Waits for the spheres, and makes their fields on all threads of this device.
+    fn arrive(self, device: &Cpu) -> Result<Fields, GpuError> {
+        (self.0)(device)
+    }
+}
+
+/// Grains at the time at which they were requested. GPUs may still be transferring them while they take steps.
 ///
 /// ```
 /// use seixo_engine::Simulation;
@@ -22,24 +45,60 @@ use seixo_device::gpu::GpuError;
 /// assert!(grains_of(&mut empty)?.id.is_empty());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct PendingGrains(Box<dyn FnOnce() -> Result<GrainSnapshot, GpuError> + Send>);
+pub struct PendingGrains {
+    /// Those of each domain.
+    parts: Vec<PendingSpheres>,
+    motion: SphereMotion,
+    columns: GrainColumns,
+    cell: PeriodicCell,
+    device: Arc<Cpu>,
+}
 
 impl PendingGrains {
-    /// Grains that `make` waits for.
-    pub(crate) fn of(make: impl FnOnce() -> Result<GrainSnapshot, GpuError> + Send + 'static) -> PendingGrains {
-        PendingGrains(Box::new(make))
-    }
-
-    /// As [`PendingGrains::wait`].
-    pub(crate) fn arrive(self) -> Result<GrainSnapshot, GpuError> {
-        (self.0)()
+    /// These columns of the spheres of all domains of this world, whose periodic cell this is.
+    pub(crate) fn of(parts: Vec<PendingSpheres>, world: &Populations, columns: GrainColumns, cell: PeriodicCell) -> PendingGrains {
+        PendingGrains {
+            parts,
+            motion: world.motion_of_spheres(),
+            columns,
+            cell,
+            device: world.context.device.clone(),
+        }
     }
 
     /// Waits for the grains, on any thread, and lists them in the order of their ids.
     ///
     /// # Errors
-    /// If the GPU fails.
+    /// If a GPU fails.
     pub fn wait(self) -> Result<GrainSnapshot, String> {
-        self.arrive().map_err(|error| error.to_string())
+        let fields = joined(self.parts, &self.device).map_err(|error| error.to_string())?;
+        let order = order_of_owned(&fields);
+        Ok(GrainSnapshot {
+            cell: self.cell,
+            ..snapshot_of_spheres(&fields, &order, &self.motion, self.columns, &self.device)
+        })
     }
+}
+
+/// Waits for the spheres of all domains, and joins their fields.
+fn joined(parts: Vec<PendingSpheres>, device: &Cpu) -> Result<Fields, GpuError> {
+    let mut parts = parts.into_iter();
+    let mut all = match parts.next() {
+        Some(first) => first.arrive(device)?,
+        None => Fields::default(),
+    };
+    for part in parts {
+        all.append(&part.arrive(device)?);
+    }
+    Ok(all)
+}
+
+/// Indices of all spheres but ghosts, in the order of their ids.
+fn order_of_owned(fields: &Fields) -> Vec<u32> {
+    if fields.member.is_empty() {
+        return order_of(&fields.id);
+    }
+    let owned: Vec<u32> = (0..fields.len() as u32).filter(|&i| !is_ghost(fields.member[i as usize])).collect();
+    let ids: Vec<u32> = owned.iter().map(|&i| fields.id[i as usize]).collect();
+    order_of(&ids).into_iter().map(|k| owned[k as usize]).collect()
 }

@@ -575,8 +575,8 @@ impl Subdomain {
         Ok(())
     }
 
-    /// Downloads grains and fluids for observation, if all subdomains can.
-    pub fn observe(&mut self) -> Result<(), HaltReason> {
+    /// Downloads what observers need of grains and fluids, if all subdomains can. The ledger alone is for free spheres.
+    pub fn observe(&mut self, needed: Observed) -> Result<(), HaltReason> {
         if !self.local.is_on_gpu() {
             return Ok(());
         }
@@ -587,7 +587,10 @@ impl Subdomain {
             // What was sent for that is not counted either.
             fluids.halo_message = 0;
         }
-        let observed = self.local.observe();
+        let observed = match needed {
+            Observed::Everything => self.local.observe(),
+            Observed::Ledger | Observed::Nothing => self.local.observe_ledger(),
+        };
         match self.uncounted(|domain| agree(domain.transport(), step_status(observed.as_ref().err(), false)))? {
             StepStatus::Failed => Err(halt_on_gpu(observed.err())),
             _ => Ok(()),

@@ -10,6 +10,7 @@ mod queued_step;
 mod servos;
 mod start;
 
+use crate::backend::Observed;
 use crate::exchange::{DecodeError, HaltReason, SharedParticles, encode, exchange, from_bytes, read, to_bytes};
 use crate::local_domain::{LocalDomain, advance_on_gpu};
 use domain_step::DomainStep;
@@ -173,7 +174,7 @@ impl Subdomain {
         if on_gpu.is_none() {
             self.tune_skin(self.local.populations.list_counts())?;
         }
-        self.observe()?;
+        self.observe(Observed::Everything)?;
         let mut contacts = State::default();
         // The other subdomains wait for this one, even after an error.
         self.local.save_contacts(&mut contacts).map_err(|stop| HaltReason::lost(&stop))?;

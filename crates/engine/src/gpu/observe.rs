@@ -4,7 +4,7 @@ use super::domain::StepPart;
 use super::polyhedra::GpuShapes;
 use super::{FinishedSteps, GpuBackend, GpuGrains, LaunchState, Number, PendingHistories, SharedWithFluids, raised, stepping};
 use crate::measure::NO_CONTACT;
-use crate::pending_grains::PendingGrains;
+use crate::pending_grains::PendingSpheres;
 use crate::populations::Populations;
 use crate::preview::{ColorScalar, PendingPreview};
 use crate::program::GrainLaunch;
@@ -410,7 +410,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuBackend for GpuGrains<C, R> {
     fn are_free_spheres(&self) -> bool {
         let are_alone = self.carriers.is_none() && self.shapes.is_none() && self.holding.is_none();
         let is_worn = self.walls.as_ref().is_some_and(|near| near.work.is_some());
-        are_alone && self.all_orientations().is_none() && self.diffusions.is_empty() && self.members_of_domain().is_none() && !is_worn
+        are_alone && self.all_orientations().is_none() && self.diffusions.is_empty() && !is_worn
     }
 
     fn observe_ledger(&mut self, host: &mut Populations) -> Result<u32, GpuError> {
@@ -420,8 +420,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuBackend for GpuGrains<C, R> {
         Ok(raised)
     }
 
-    fn request_grains(&self, host: &Populations, columns: GrainColumns) -> PendingGrains {
-        self.queue_spheres(host, columns)
+    fn request_spheres(&self, columns: GrainColumns) -> PendingSpheres {
+        self.queue_spheres(columns)
     }
 
     fn first_forces(&mut self, host: &mut Populations) -> Result<u32, GpuError> {

@@ -16,10 +16,8 @@ use super::tables::{StaticTables, Tables};
 use super::upload::Upload;
 use super::{Cells, GpuGrains, Number, Rows, WallRows, doubles, numbers, room_for_cubes};
 use crate::fields::{Fields, refill};
-use crate::passes::order_of;
-use crate::pending_grains::PendingGrains;
+use crate::pending_grains::PendingSpheres;
 use crate::populations::Populations;
-use crate::spheres::snapshot_of_spheres;
 use crate::state::GrainColumns;
 use seixo_device::Cpu;
 use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket, Word};
@@ -320,13 +318,13 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         }
     }
 
-    /// Queues a copy of what these columns of free spheres are made of. Whoever waits for it makes them.
-    pub(super) fn queue_spheres(&self, host: &Populations, wanted: GrainColumns) -> PendingGrains {
+    /// Queues a copy of what these columns of free spheres are made of, and of the marks of ghosts in a subdomain. Whoever waits for it makes the fields.
+    pub(super) fn queue_spheres(&self, wanted: GrainColumns) -> PendingSpheres {
         let (n, now) = (self.n, self.now);
-        let (motion, device) = (host.motion_of_spheres(), host.context.device.clone());
-        let rotates = motion.rotates && wanted.angular_velocity;
+        let rotates = self.kind.frictional && wanted.angular_velocity;
         let mut copies = self.gpu.copies();
         let id = copies.add(&self.id, 0..n);
+        let member = self.members_of_domain().map(|member| copies.add(member, 0..n));
         let material = wanted.material.then(|| copies.add(&self.material, 0..n));
         let group = wanted.group.then(|| copies.add(&self.group, 0..n));
         let position = copies.add(&self.position[now], 0..RECORD * n);
@@ -339,16 +337,17 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let half_spin = records(rotates, &self.half_spin);
         let torque = records(self.kind.frictional && (rotates || wanted.torque), &self.torque);
         let coming = copies.queue();
-        PendingGrains::of(move || {
+        PendingSpheres::of(move |device: &Cpu| {
             let arrived = coming.wait()?;
-            let columns = Columns {
-                device: &device,
-                arrived: &arrived,
-            };
+            let columns = Columns { device, arrived: &arrived };
             let mut fields = Fields::default();
             columns.words(id, &mut fields.id);
             columns.doubles(position, &mut fields.position);
-            for (ticket, to) in [(material, &mut fields.material), (group, &mut fields.group)] {
+            for (ticket, to) in [
+                (member, &mut fields.member),
+                (material, &mut fields.material),
+                (group, &mut fields.group),
+            ] {
                 ticket.into_iter().for_each(|ticket| columns.words(ticket, to));
             }
             for (ticket, to) in [
@@ -365,9 +364,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             ] {
                 kept.into_iter().for_each(|kept| columns.between_steps::<C, R>(kept, read, to));
             }
-            drop(arrived);
-            let order = order_of(&fields.id);
-            Ok(snapshot_of_spheres(&fields, &order, &motion, wanted, &device))
+            Ok(fields)
         })
     }
 

@@ -442,23 +442,23 @@ impl Simulation {
         populations.grains.rebuilds += std::mem::take(&mut first.grains.rebuilds);
     }
 
-    /// As [`crate::Simulation::observe`], of a decomposed world.
-    pub(crate) fn observe_decomposition(&mut self) -> Result<(), StepError> {
+    /// As [`crate::Simulation::observe`], of a decomposed world; of free spheres on GPUs of this process also the ledger alone.
+    pub(crate) fn observe_decomposition(&mut self, needed: Observed) -> Result<(), StepError> {
         let began = self.whole.populations.now();
-        let observed = self.gather_observed();
+        let observed = self.gather_observed(needed);
         self.whole.populations.note("observation", began);
         observed
     }
 
     /// Observes all subdomains, and gathers what they have.
-    fn gather_observed(&mut self) -> Result<(), StepError> {
+    fn gather_observed(&mut self, needed: Observed) -> Result<(), StepError> {
         let observed = self
             .subdomains
             .as_mut()
-            .map_or(Ok(()), |subdomains| subdomains.all(Subdomain::observe));
+            .map_or(Ok(()), |subdomains| subdomains.all(|domain| domain.observe(needed)));
         observed.map_err(|halt| self.whole.populations.halted(halt))?;
         if self.gathers_without_lists() {
-            return self.gather_without_lists();
+            return self.gather_without_lists(needed);
         }
         let all = self.fetch(true)?;
         let Some(subdomains) = &self.subdomains else {

@@ -1,6 +1,7 @@
 //! Observation of grains that subdomains on GPUs of this process own. Frames and checkpoints need no lists of all grains, which would take longest:
 //! only readers of single contacts and changes do.
 
+use crate::backend::Observed;
 use crate::decomposition::{Report, Subdomains, put_contacts_of_domains};
 use crate::exchange::HaltReason;
 use crate::fields::{Fields, Sorted, computed};
@@ -25,12 +26,13 @@ impl Simulation {
         are_single && are_all && on_gpus && subdomains.ranks.is_none()
     }
 
-    /// Takes over grains, rows of walls, ledgers and counters of all subdomains, which have observed them. Contacts between grains stay there.
-    pub(super) fn gather_without_lists(&mut self) -> Result<(), StepError> {
+    /// Takes over ledgers and counters of all subdomains, which have observed them; if everything is needed, grains and rows of walls, too. Contacts
+    /// between grains stay there.
+    pub(super) fn gather_without_lists(&mut self, needed: Observed) -> Result<(), StepError> {
         let Some(mut subdomains) = self.subdomains.take() else {
             return Ok(());
         };
-        let gathered = self.gather_from(&mut subdomains);
+        let gathered = self.gather_from(&mut subdomains, needed);
         self.subdomains = Some(subdomains);
         gathered.map_err(|halt| self.whole.populations.halted(halt))
     }
@@ -70,18 +72,19 @@ impl Simulation {
         Ok(())
     }
 
-    fn gather_from(&mut self, subdomains: &mut Subdomains) -> Result<(), HaltReason> {
+    fn gather_from(&mut self, subdomains: &mut Subdomains, needed: Observed) -> Result<(), HaltReason> {
         self.gather_sums(subdomains)?;
         let domains: Vec<&Populations> = subdomains.domains.iter().map(|domain| &domain.local.populations).collect();
         let populations = &mut self.whole.populations;
         populations.ledger.on_gpu = energies_of(&domains);
         populations.ledger.is_of_subdomains = true;
-        let owned = populations.gather_grains(&domains);
+        if needed == Observed::Everything {
+            populations.gather_grains(&domains);
+        }
         populations.walls.listed_at = domains[0].walls.listed_at;
         let now = populations.context.time();
         populations.walls.place(now, true);
         populations.place_sides();
-        subdomains.grains = owned;
         Ok(())
     }
 
@@ -143,16 +146,13 @@ pub(super) fn energies_of(domains: &[&Populations]) -> Ledger {
 }
 
 impl Populations {
-    /// Takes over the grains that domains own, in the order in which the last lists of all would have sorted them, with their rows of walls. Returns
-    /// how many each domain owns.
-    fn gather_grains(&mut self, domains: &[&Populations]) -> Vec<usize> {
+    /// Takes over the grains that domains own, in the order in which the last lists of all would have sorted them, with their rows of walls.
+    fn gather_grains(&mut self, domains: &[&Populations]) {
         let device = self.context.device.clone();
-        let (mut owned, mut counts): (Vec<(u32, u32)>, Vec<usize>) = (Vec::new(), Vec::new());
+        let mut owned: Vec<(u32, u32)> = Vec::new();
         for (number, domain) in (0..).zip(domains) {
-            let before = owned.len();
             let own = (0..domain.grains.fields.len()).filter(|&i| !domain.is_ghost(i));
             owned.extend(own.map(|i| (number, i as u32)));
-            counts.push(owned.len() - before);
         }
         let tables: Vec<&Fields> = domains.iter().map(|domain| &domain.grains.fields).collect();
         let at = |k: usize| {
@@ -180,7 +180,6 @@ impl Populations {
         self.grains.of_second = Vec::new();
         self.grains.are_pairs_elsewhere = true;
         self.gather_rows_of_walls(domains, &order);
-        counts
     }
 
     /// Takes over the rows of walls of these grains, each given by its domain and its index there.

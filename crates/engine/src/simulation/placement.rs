@@ -11,7 +11,7 @@ use crate::populations::Populations;
 use crate::program::{OneDomain, execute};
 use crate::refusal::WorldError;
 use crate::simulation::Simulation;
-use crate::state::{GrainColumns, GrainSnapshot, Profile, Trace};
+use crate::state::{GrainColumns, Profile, Trace};
 use crate::world::{DeviceChoice, ForceAssembly, Precision, Settings, World};
 use seixo_device::gpu::Gpu;
 use seixo_sweeps::periodic::OPEN;
@@ -204,35 +204,58 @@ impl Simulation {
     /// If a grain's state became impossible, or the GPU fails.
     pub fn observe(&mut self) -> Result<(), StepError> {
         if self.whole.backend.observed < Observed::Everything && self.subdomains.is_some() {
-            self.observe_decomposition()?;
+            self.observe_decomposition(Observed::Everything)?;
         }
         self.whole.observe()
     }
 
-    /// Updates the energy ledger, for [`Simulation::ledger`] alone. It is faster than [`Simulation::observe`] where all of the world are free spheres on
-    /// one GPU, and the same elsewhere.
+    /// Whether all of the world are free spheres on GPUs of this process, of which the host has no more than the ledger at this step.
+    fn lacks_free_spheres(&self) -> bool {
+        let are_free_spheres = || match &self.subdomains {
+            Some(subdomains) => self.gathers_without_lists() && subdomains.domains.iter().all(|domain| domain.local.are_free_spheres()),
+            None => self.whole.are_free_spheres(),
+        };
+        self.whole.backend.observed < Observed::Everything && are_free_spheres()
+    }
+
+    /// Updates the energy ledger and the positions of walls, for [`Simulation::ledger`] and [`Simulation::walls_now`] alone. It is faster than
+    /// [`Simulation::observe`] where all of the world are free spheres on one or several GPUs of this process, and the same elsewhere, as among MPI ranks.
     ///
     /// # Errors
     /// As [`Simulation::observe`].
     pub fn observe_ledger(&mut self) -> Result<(), StepError> {
-        if self.subdomains.is_some() {
+        if !self.lacks_free_spheres() {
             return self.observe();
         }
-        self.whole.observe_ledger()
+        if self.subdomains.is_none() {
+            return self.whole.observe_ledger();
+        }
+        self.whole.refuse_failed()?;
+        if self.whole.backend.observed < Observed::Ledger {
+            self.observe_decomposition(Observed::Ledger)?;
+            self.whole.backend.observed = Observed::Ledger;
+        }
+        Ok(())
     }
 
-    /// Requests these columns of all grains at this step, and updates the ledger. Steps may be taken while a GPU transfers the grains. `None` where they
-    /// are here already or must be observed: on CPUs, in several domains, and beside fluids, bodies, bonds, polyhedral grains, scalars or worn walls.
+    /// Requests these columns of all grains at this step, and updates the ledger. Steps may be taken while GPUs transfer the grains. `None` where they
+    /// are here already or must be observed: on CPUs, among MPI ranks, and beside fluids, bodies, bonds, polyhedral grains, scalars or worn walls.
     ///
     /// # Errors
     /// As [`Simulation::observe`].
     pub fn request_grains(&mut self, columns: GrainColumns) -> Result<Option<PendingGrains>, StepError> {
-        if self.subdomains.is_some() {
+        if !self.lacks_free_spheres() {
             return Ok(None);
         }
-        let cell = self.cell();
-        let requested = self.whole.request_grains(columns)?;
-        Ok(requested.map(|grains| PendingGrains::of(move || Ok(GrainSnapshot { cell, ..grains.arrive()? }))))
+        self.observe_ledger()?;
+        let parts = match &mut self.subdomains {
+            Some(subdomains) => {
+                let queued = subdomains.queue_spheres(columns);
+                queued.map_err(|halt| self.whole.populations.halted(halt))?
+            }
+            None => vec![self.whole.queue_spheres(columns)?],
+        };
+        Ok(Some(PendingGrains::of(parts, &self.whole.populations, columns, self.cell())))
     }
 
     /// Advances by one time step. After it, positions, velocities and forces are those at [`Simulation::time`].

@@ -207,18 +207,20 @@ mod tests {
 
     #[test]
     fn a_device_that_fails_in_an_observation_ends_all_domains() {
-        let mut simulation = Simulation::new(rod(), among(2, DeviceChoice::Gpu(None))).unwrap();
-        simulation.advance(5).unwrap();
-        let local = &mut simulation.subdomains.as_mut().unwrap().domains[1].local;
-        local.backend.failure = Some("its memory is worn out".to_owned());
-        let stop = simulation.observe().unwrap_err().to_string();
-        assert!(
-            stop.contains("domain 1 of 2 on ") && stop.ends_with(": its memory is worn out"),
-            "{stop}"
-        );
-        assert_eq!(stop.matches("step 5").count(), 1, "{stop}");
-        assert!(simulation.subdomains.as_ref().unwrap().is_broken);
-        assert!(simulation.observe().is_err() && simulation.advance(1).is_err() && simulation.save().is_err());
+        for observe in [Simulation::observe, Simulation::observe_ledger] {
+            let mut simulation = Simulation::new(rod(), among(2, DeviceChoice::Gpu(None))).unwrap();
+            simulation.advance(5).unwrap();
+            let local = &mut simulation.subdomains.as_mut().unwrap().domains[1].local;
+            local.backend.failure = Some("its memory is worn out".to_owned());
+            let stop = observe(&mut simulation).unwrap_err().to_string();
+            assert!(
+                stop.contains("domain 1 of 2 on ") && stop.ends_with(": its memory is worn out"),
+                "{stop}"
+            );
+            assert_eq!(stop.matches("step 5").count(), 1, "{stop}");
+            assert!(simulation.subdomains.as_ref().unwrap().is_broken);
+            assert!(observe(&mut simulation).is_err() && simulation.advance(1).is_err() && simulation.save().is_err());
+        }
     }
 
     #[test]

@@ -8,8 +8,9 @@ use crate::domains_on_a_gpu::{after, started};
 use crate::gases::gas;
 use crate::ledgers::assert_same_ledger;
 use crate::on_gpus::among;
+use crate::requested::assert_arrive;
 use crate::warm::conducting;
-use seixo_engine::state::{Column, PendingState, State};
+use seixo_engine::state::{Column, GrainColumns, PendingState, State};
 use seixo_engine::world::{Domain, GhostSelection, HaloOverlap, LeavingPolicy, Precision, Settings, Shear};
 use seixo_engine::{Simulation, StepErrorCause, WorldError};
 use seixo_laws::contact::TangentialLaw;
@@ -170,6 +171,38 @@ fn contacts_of_all_domains_are_saved_while_the_run_goes_on() {
     for other in [&mut decomposed, &mut again] {
         assert_same(&mut whole, other, "50 steps later");
     }
+}
+
+#[test]
+fn grains_that_are_requested_of_all_domains_arrive_as_they_were_while_these_go_on() {
+    let mut sheared = gas(1000);
+    sheared.domain.as_mut().unwrap().shear = Some(Shear {
+        flow: 0,
+        gradient: 2,
+        rate: 100.0,
+    });
+    let cases = [
+        ("a fall with friction", falling(600, TangentialLaw::Mindlin), Precision::Mixed, 2),
+        ("a fall without friction", falling(600, TangentialLaw::None), Precision::F32, 2),
+        // Grains of all blocks are ghosts in others, and migrate.
+        ("sliding sides", sheared, Precision::F64, 4),
+    ];
+    for (what, world, precision, domains) in cases {
+        let [observed, requested] = assert_arrive(|| started(&world, domains, precision), what);
+        // Ghosts are copied with the grains, but do not count.
+        let [one, other] = [&observed, &requested].map(|simulation| simulation.decomposition().unwrap());
+        assert_eq!((&one.grains, one.migrations), (&other.grains, other.migrations), "{what}");
+        assert!(one.grains.iter().all(|&grains| grains > 0) && one.migrations > 3, "{what}: {one:?}");
+    }
+}
+
+#[test]
+fn domains_with_more_than_spheres_are_observed() {
+    let mut simulation = started(&conducting(falling(300, TangentialLaw::Mindlin)), 2, Precision::Mixed);
+    simulation.advance(2).unwrap();
+    assert!(simulation.request_grains(GrainColumns::ALL).unwrap().is_none());
+    simulation.observe_ledger().unwrap();
+    assert!(simulation.ledger().residual.is_finite() && simulation.snapshot().id.len() == 300);
 }
 
 #[test]

@@ -27,6 +27,7 @@ mod on_gpus;
 mod overflowing;
 mod pools;
 mod ranked;
+mod requested;
 mod resumed;
 mod solvers;
 mod steered;

@@ -5,6 +5,7 @@ use crate::bonded;
 use crate::clumps;
 use crate::devices::{after, apart, assert_same_ledger, on_cpu, on_gpu, with_default_skin};
 use crate::overflowing::losing_its_top;
+use crate::requested::assert_arrive;
 use crate::warm;
 use seixo_device::gpu::{Gpu, list};
 use seixo_engine::state::{Column, GrainColumns, GrainSnapshot, PendingState, State};
@@ -240,32 +241,6 @@ fn columns_that_are_not_requested_are_empty_and_the_others_the_same() {
     assert!(few == expected);
 }
 
-/// The columns of a frame without `output.fields`, and those of one that shows rotation and forces.
-const OF_FRAMES: [GrainColumns; 2] = {
-    let places = GrainColumns {
-        velocity: false,
-        angular_velocity: false,
-        force: false,
-        torque: false,
-        body: false,
-        mass: false,
-        volume: false,
-        shape: false,
-        material: false,
-        group: false,
-        coordination: false,
-        orientation: false,
-    };
-    [
-        GrainColumns { velocity: true, ..places },
-        GrainColumns {
-            angular_velocity: true,
-            force: true,
-            ..places
-        },
-    ]
-};
-
 #[test]
 fn grains_that_are_requested_arrive_as_they_were_while_the_gpu_goes_on() {
     for (tangential, precision) in [
@@ -275,29 +250,7 @@ fn grains_that_are_requested_arrive_as_they_were_while_the_gpu_goes_on() {
     ] {
         let world = beds::falling(300, tangential);
         let new = || Simulation::new(world.clone(), on_gpu(precision)).unwrap();
-        let (mut plain, mut ahead) = (new(), new());
-        let [frame, loads] = OF_FRAMES;
-        // More steps than the GPU queues at once, across rebuilds, and few steps.
-        for (steps, columns) in [(700, GrainColumns::ALL), (1, frame), (3, loads), (40, GrainColumns::ALL)] {
-            plain.advance(steps).unwrap();
-            plain.observe().unwrap();
-            ahead.advance(steps).unwrap();
-            let pending = ahead.request_grains(columns).unwrap().expect("grains on their way");
-            assert_eq!((ahead.ledger(), ahead.walls_now()), (plain.ledger(), plain.walls_now()));
-            let expected = plain.snapshot_with(columns);
-            plain.advance(70).unwrap();
-            ahead.advance(70).unwrap();
-            let arrived = std::thread::spawn(move || pending.wait()).join().unwrap().unwrap();
-            assert!(
-                arrived == expected,
-                "{tangential:?} {precision:?}, {steps} steps later: {columns:?}"
-            );
-        }
-        let (a, b) = (plain.save().unwrap(), ahead.save().unwrap());
-        for ((name, a), (_, b)) in a.sections.iter().zip(&b.sections) {
-            assert!(a == b, "section {name} differs");
-        }
-        assert!(ahead.request_grains(frame).unwrap().is_none(), "they are here already");
+        assert_arrive(new, &format!("{tangential:?} {precision:?}"));
     }
 }
 

@@ -1,0 +1,62 @@
+//! Grains that are requested from GPUs, which go on meanwhile.
+
+use seixo_engine::Simulation;
+use seixo_engine::state::GrainColumns;
+
+/// The columns of a frame without `output.fields`, and those of one that shows rotation and forces.
+const OF_FRAMES: [GrainColumns; 2] = {
+    let places = GrainColumns {
+        velocity: false,
+        angular_velocity: false,
+        force: false,
+        torque: false,
+        body: false,
+        mass: false,
+        volume: false,
+        shape: false,
+        material: false,
+        group: false,
+        coordination: false,
+        orientation: false,
+    };
+    [
+        GrainColumns { velocity: true, ..places },
+        GrainColumns {
+            angular_velocity: true,
+            force: true,
+            ..places
+        },
+    ]
+};
+
+/// Asserts that grains of a simulation that `new` makes arrive as an observation shows them, with the same ledger and walls, and that both simulations
+/// have the same state afterwards. Returns them: the one that was observed and the one that was not.
+#[track_caller]
+pub fn assert_arrive(new: impl Fn() -> Simulation, what: &str) -> [Simulation; 2] {
+    let (mut plain, mut ahead) = (new(), new());
+    let [frame, loads] = OF_FRAMES;
+    // More steps than the GPU queues at once, across rebuilds, and few steps.
+    for (steps, columns) in [(700, GrainColumns::ALL), (1, frame), (3, loads), (40, GrainColumns::ALL)] {
+        plain.advance(steps).unwrap();
+        plain.observe().unwrap();
+        ahead.advance(steps).unwrap();
+        let pending = ahead.request_grains(columns).unwrap().expect("grains on their way");
+        assert_eq!((ahead.ledger(), ahead.walls_now()), (plain.ledger(), plain.walls_now()), "{what}");
+        let expected = plain.snapshot_with(columns);
+        plain.advance(70).unwrap();
+        ahead.advance(70).unwrap();
+        let arrived = std::thread::spawn(move || pending.wait()).join().unwrap().unwrap();
+        assert!(arrived == expected, "{what}, {steps} steps later: {columns:?}");
+    }
+    // The ledger alone, and then everything at the same step.
+    plain.observe().unwrap();
+    ahead.observe_ledger().unwrap();
+    assert_eq!(ahead.ledger(), plain.ledger(), "{what}");
+    let (a, b) = (plain.save().unwrap(), ahead.save().unwrap());
+    for ((name, a), (_, b)) in a.sections.iter().zip(&b.sections) {
+        assert!(a == b, "{what}: section {name} differs");
+    }
+    assert_eq!(ahead.ledger(), plain.ledger(), "{what}");
+    assert!(ahead.request_grains(frame).unwrap().is_none(), "{what}: they are here already");
+    [plain, ahead]
+}

@@ -11,8 +11,11 @@ use seixo_device::gpu::GpuError;
 use seixo_sweeps::bodies::is_ghost;
 use std::sync::Arc;
 
+/// Waits for fields, which the threads of a device make.
+type MakeFields = Box<dyn FnOnce(&Cpu) -> Result<Fields, GpuError> + Send>;
+
 /// Fields of the free spheres of one domain that may still be on their way from its GPU; of a subdomain, with its ghosts and their marks.
-pub(crate) struct PendingSpheres(Box<dyn FnOnce(&Cpu) -> Result<Fields, GpuError> + Send>);
+pub(crate) struct PendingSpheres(MakeFields);
 
 impl PendingSpheres {
     /// Spheres that `make` waits for.

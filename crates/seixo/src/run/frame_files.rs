@@ -22,14 +22,14 @@ const LIST_EVERY: f64 = 1.0;
 /// Grains of a frame.
 pub(super) enum FrameGrains {
     /// They are here.
-    Here(Box<GrainSnapshot>),
+    Here(GrainSnapshot),
     /// A GPU may still be transferring them.
     Coming(PendingGrains),
 }
 
 impl Default for FrameGrains {
     fn default() -> FrameGrains {
-        FrameGrains::Here(Box::default())
+        FrameGrains::Here(GrainSnapshot::default())
     }
 }
 
@@ -37,7 +37,7 @@ impl FrameGrains {
     /// Waits for the grains of the file with this path.
     fn arrive(self, path: &Path) -> Result<GrainSnapshot, FilesError> {
         match self {
-            FrameGrains::Here(grains) => Ok(*grains),
+            FrameGrains::Here(grains) => Ok(grains),
             FrameGrains::Coming(coming) => coming.wait().map_err(|why| FilesError::Content {
                 path: path.to_owned(),
                 problem: format!("its grains did not come from the GPU: {why}"),

@@ -174,7 +174,7 @@ impl<'a> Sample<'a> {
             return FrameGrains::Coming(coming);
         }
         let here = self.grains.take();
-        FrameGrains::Here(Box::new(here.unwrap_or_else(|| self.simulation.snapshot_with(columns))))
+        FrameGrains::Here(here.unwrap_or_else(|| self.simulation.snapshot_with(columns)))
     }
     pub fn take_bodies(&mut self) -> Vec<BodySnapshot> {
         self.bodies.take().unwrap_or_else(|| self.simulation.bodies())

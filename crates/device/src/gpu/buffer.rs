@@ -12,6 +12,7 @@ use bytemuck::Pod;
 use cubecl::bytes::Bytes;
 use cubecl::prelude::*;
 use cubecl::server::Handle;
+use std::future::poll_fn;
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -322,8 +323,12 @@ impl Gpu {
         let state = if handles.is_empty() {
             State::Here(Ok(Vec::new()))
         } else {
-            let mut arrival: Arrival = Box::pin(async move { client.read_async(handles).await });
-            // The first poll queues the copy; a test launches after it and checks that.
+            let mut arrival: Arrival = Box::pin(async move {
+                let coming = client.read_async(handles);
+                pause().await;
+                coming.await
+            });
+            // The first poll queues the copy; a test launches after it and checks that. CubeCL's own future would wait for CUDA in its first poll.
             let first = {
                 let _calls = outside_recordings();
                 catch_unwind(AssertUnwindSafe(|| arrival.as_mut().poll(&mut Context::from_waker(Waker::noop()))))
@@ -448,6 +453,21 @@ impl Copies {
         self.gpu.queue_copies(self.handles)
     }
 
+    /// As [`Copies::queue`], for a thread that may begin to wait much later.
+    pub fn queue_for_later(self) -> PendingCopies {
+        // CubeCL's thread would keep a core busy until somebody waits for a copy from wgpu. This one is on its way once it is submitted.
+        let bytes: u64 = self.handles.iter().map(|handle| handle.size_in_used()).sum();
+        let is_small = self.gpu.runtime.largest.is_none_or(|largest| bytes <= largest);
+        match self.gpu.runtime.setup.as_ref().filter(|_| bytes > 0 && is_small) {
+            Some(setup) => PendingCopies {
+                state: self.fetch(setup).map_or_else(|error| State::Here(Err(error)), State::Fetched),
+                runtime: self.gpu.runtime.clone(),
+                account: self.gpu.account.clone(),
+            },
+            None => self.queue(),
+        }
+    }
+
     /// Copies everything, as the launches so far leave it, and waits.
     ///
     /// # Errors
@@ -465,14 +485,7 @@ impl Copies {
                 Queue::ASIDE.enter(|| self.gpu.queue_copies(self.handles))
             }
             // wgpu has one queue.
-            Api::Wgpu => match self.gpu.runtime.setup.as_ref().filter(|_| !self.handles.is_empty()) {
-                Some(setup) => PendingCopies {
-                    state: self.fetch(setup).map_or_else(|error| State::Here(Err(error)), State::Fetched),
-                    runtime: self.gpu.runtime.clone(),
-                    account: self.gpu.account.clone(),
-                },
-                None => self.gpu.queue_copies(self.handles),
-            },
+            Api::Wgpu => self.queue_for_later(),
         }
     }
 }
@@ -492,6 +505,19 @@ impl Arrived {
             Err(_) => make(&bytemuck::pod_collect_to_vec::<u8, T>(bytes)),
         }
     }
+}
+
+/// Is ready at its second poll.
+async fn pause() {
+    let mut is_first = true;
+    poll_fn(|_| {
+        if std::mem::take(&mut is_first) {
+            Poll::Pending
+        } else {
+            Poll::Ready(())
+        }
+    })
+    .await;
 }
 
 type Arrival = Coming<Vec<Bytes>>;

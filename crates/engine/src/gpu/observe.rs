@@ -408,9 +408,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuBackend for GpuGrains<C, R> {
     }
 
     fn are_free_spheres(&self) -> bool {
-        let are_alone = self.carriers.is_none() && self.shapes.is_none() && self.holding.is_none();
-        let is_worn = self.walls.as_ref().is_some_and(|near| near.work.is_some());
-        are_alone && self.all_orientations().is_none() && self.diffusions.is_empty() && !is_worn
+        self.has_free_spheres_alone()
     }
 
     fn observe_ledger(&mut self, host: &mut Populations) -> Result<u32, GpuError> {

@@ -572,7 +572,7 @@ impl Simulation {
     /// If the GPU fails.
     ///
     /// # Panics
-    /// As [`Simulation::ledger`], and in the work of [`Simulation::advance_while`], as a GPU takes the next steps then.
+    /// As [`Simulation::snapshot`], and in the work of [`Simulation::advance_while`], as a GPU takes the next steps then.
     pub fn fluid_neighbors(&self) -> Result<[f64; 2], StepError> {
         self.assert_observed();
         assert!(!self.whole.backend.is_batch_queued, "the GPU takes the next steps already");

@@ -209,8 +209,9 @@ impl Simulation {
         self.whole.observe()
     }
 
-    /// Whether all of the world are free spheres on GPUs of this process, of which the host has no more than the ledger at this step.
-    fn lacks_free_spheres(&self) -> bool {
+    /// Whether [`Simulation::request_grains`] can request the grains of this step: all of the world are free spheres on GPUs of this process, and are not
+    /// observed yet. At most 2²⁵ on a GPU: the copies of more would take gigabytes of memory of the host.
+    pub fn can_request_grains(&self) -> bool {
         let are_free_spheres = || match &self.subdomains {
             Some(subdomains) => self.gathers_without_lists() && subdomains.domains.iter().all(|domain| domain.local.are_free_spheres()),
             None => self.whole.are_free_spheres(),
@@ -224,7 +225,7 @@ impl Simulation {
     /// # Errors
     /// As [`Simulation::observe`].
     pub fn observe_ledger(&mut self) -> Result<(), StepError> {
-        if !self.lacks_free_spheres() {
+        if !self.can_request_grains() {
             return self.observe();
         }
         if self.subdomains.is_none() {
@@ -239,12 +240,13 @@ impl Simulation {
     }
 
     /// Requests these columns of all grains at this step, and updates the ledger. Steps may be taken while GPUs transfer the grains. `None` where they
-    /// are here already or must be observed: on CPUs, among MPI ranks, and beside fluids, bodies, bonds, polyhedral grains, scalars or worn walls.
+    /// are here already or must be observed, see [`Simulation::can_request_grains`]: on CPUs, among MPI ranks, and beside fluids, bodies, bonds, polyhedral
+    /// grains, scalars or worn walls.
     ///
     /// # Errors
     /// As [`Simulation::observe`].
     pub fn request_grains(&mut self, columns: GrainColumns) -> Result<Option<PendingGrains>, StepError> {
-        if !self.lacks_free_spheres() {
+        if !self.can_request_grains() {
             return Ok(None);
         }
         self.observe_ledger()?;

@@ -83,19 +83,16 @@ impl Course {
     fn take_needed(&mut self) -> Result<Taken, Halt> {
         let mut taken = Taken::default();
         let needs = self.outputs.needs(self.simulation.steps());
-        if matches!(needs, Needs::Grains(_)) {
+        let requests = matches!(needs, Needs::Grains(_)) && self.simulation.can_request_grains();
+        if requests {
             // Before the copies are made: those of two frames need memory enough.
             self.outputs.wait_for_room()?;
         }
         let clock = Instant::now();
         match needs {
             Needs::Ledger => self.simulation.observe_ledger()?,
-            Needs::Grains(columns) => {
-                taken.grains = self.simulation.request_grains(columns)?;
-                if taken.grains.is_none() {
-                    self.simulation.observe()?;
-                }
-            }
+            Needs::Grains(columns) if requests => taken.grains = self.simulation.request_grains(columns)?,
+            Needs::Grains(_) => self.simulation.observe()?,
             Needs::Everything => {
                 self.simulation.observe()?;
                 if self.outputs.needs_contacts(self.simulation.steps()) {

@@ -240,6 +240,7 @@ impl Shared {
             });
             let (warning, bytes) = (files.warning(), files.bytes());
             drop(files);
+            let mut unwritten = VecDeque::new();
             let mut state = self.lock();
             state.writing = None;
             state.warning = warning;
@@ -254,7 +255,7 @@ impl Shared {
                     state.stored.push(stored);
                 }
                 Err(error) => {
-                    state.waiting.clear();
+                    unwritten = std::mem::take(&mut state.waiting);
                     state.has_failed = true;
                     state.error = Some(error);
                 }
@@ -266,6 +267,8 @@ impl Shared {
             }
             drop(state);
             self.changed.notify_all();
+            // These wait for GPUs that are still copying them.
+            drop(unwritten);
         }
     }
 

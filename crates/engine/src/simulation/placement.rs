@@ -210,7 +210,7 @@ impl Simulation {
     }
 
     /// Whether [`Simulation::request_grains`] can request the grains of this step: all of the world are free spheres on GPUs of this process, and are not
-    /// observed yet. At most 2²⁵ on a GPU: the copies of more would take gigabytes of memory of the host.
+    /// observed yet. Each GPU has fewer than 2²⁵: copies of more would take gigabytes of memory of the host.
     pub fn can_request_grains(&self) -> bool {
         let are_free_spheres = || match &self.subdomains {
             Some(subdomains) => self.gathers_without_lists() && subdomains.domains.iter().all(|domain| domain.local.are_free_spheres()),
@@ -240,8 +240,8 @@ impl Simulation {
     }
 
     /// Requests these columns of all grains at this step, and updates the ledger. Steps may be taken while GPUs transfer the grains. `None` where they
-    /// are here already or must be observed, see [`Simulation::can_request_grains`]: on CPUs, among MPI ranks, and beside fluids, bodies, bonds, polyhedral
-    /// grains, scalars or worn walls.
+    /// are here already or must be observed, see [`Simulation::can_request_grains`]: on CPUs, among MPI ranks, and beside fluids, bodies, bonds, loads,
+    /// polyhedral grains, scalars or worn walls.
     ///
     /// # Errors
     /// As [`Simulation::observe`].

@@ -1,4 +1,4 @@
-//! Frames of a run: what they show is copied, and written by a thread beside the run. The same thread writes the checkpoints.
+//! Frames of a run: what they show is copied or requested from GPUs, and written by a thread beside the run. The same thread writes the checkpoints.
 
 use super::checkpoint_job::{CheckpointJob, StoredCheckpoint};
 use super::frame_files::{FrameData, FrameFiles, FrameGrains};

@@ -9,14 +9,15 @@ pub struct FramesRecord {
     pub count: u64,
     /// Bytes of their files.
     pub bytes: u64,
-    /// Wall time for which the run stood still to copy what frames show, with the download from a GPU \[s\].
+    /// Wall time for which the run stood still to copy what frames show, with the download from a GPU; for free spheres on GPUs, until the energies came
+    /// and the copies were queued \[s\].
     pub copying: f64,
     /// Part of `copying` for the first frame, at the start or after a resume \[s\]; 0 in records of earlier versions.
     #[serde(default)]
     pub first_copying: f64,
     /// Wall time for which the run waited until earlier frames were written \[s\].
     pub waiting: f64,
-    /// Wall time of writing, beside the run \[s\].
+    /// Wall time of writing, beside the run, with the wait for grains that a GPU still copies \[s\].
     pub writing: f64,
 }
 

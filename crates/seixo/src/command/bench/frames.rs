@@ -14,8 +14,8 @@ use std::path::Path;
 /// Measure what the frames of a run cost it
 ///
 /// A lattice of grains with six contacts each runs into a temporary folder. Its frames have positions, radii, ids and velocities, as those of a scene
-/// without `output.fields`. The run copies them, and waits if two of them are not written yet; a thread beside the run writes them. The same numbers
-/// are in run.json of any run.
+/// without `output.fields`. The run copies them, or queues copies on GPUs and goes on; it waits if two of them are not written yet. A thread beside the
+/// run writes them. The same numbers are in run.json of any run.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

@@ -253,7 +253,7 @@ struct WallRows<C, R> {
     grains: Buffer<u32>,
     near: usize,
     entries: usize,
-    /// A record for each of these grains, see [`seixo_sweeps::kernels::walls::list_leads()`].
+    /// A record for each of these grains, see [`seixo_sweeps::kernels::neighbor_lists::wall_rows()`].
     leads: Buffer<u32>,
 }
 

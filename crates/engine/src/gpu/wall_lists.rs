@@ -10,7 +10,6 @@ use seixo_device::gpu::{Buffer, Copies, Gpu, GpuError, Ticket, Word, bytes_of, u
 use seixo_laws::Coordinate;
 use seixo_sweeps::kernels::neighbor_lists;
 use seixo_sweeps::kernels::wall_forces::WALL_THREADS;
-use seixo_sweeps::kernels::walls::list_leads;
 use seixo_sweeps::layout::{ELEMENT, RECORD, WALL, WALL_CONTACT};
 use seixo_sweeps::wall_pose::POSE;
 use std::mem::swap;
@@ -66,30 +65,19 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             "histories of walls",
         )?;
         make_room(gpu, &mut near.wall_contacts, near.entries * WALL_CONTACT, "touches of walls")?;
-        gpu.clear(&near.wall_contacts);
+        make_room(gpu, &mut near.leads, near.near * RECORD, "grains near walls")?;
         if let Some(work) = &mut near.work {
             make_room(gpu, work, near.entries, "wear of walls")?;
             gpu.clear(work);
         }
         self.wall_rows(&near, host, &near.list, Some(near.near));
-        make_room(gpu, &mut near.leads, near.near * RECORD, "grains near walls")?;
-        let (count, dim) = units(near.near);
-        list_leads::launch(
-            gpu.client(),
-            count.clone(),
-            dim,
-            near.grains.argument(),
-            near.row.argument(),
-            near.list.argument(),
-            near.leads.argument(),
-            near.near as u32,
-        );
         // Where few grains are near walls, there are as many records as larger blocks of all grains need. In a step that is one launch, each block of
         // grains has its own.
         let of_one_launch = if self.are_few(host) { blocks_of_one_launch(n) } else { 0 };
         let cubes = near.near.div_ceil(WALL_THREADS).max(of_one_launch);
         make_room_for_sums(gpu, &mut self.wall_power, cubes)?;
         if self.kind.frictional {
+            let (count, dim) = units(near.near);
             neighbor_lists::carry_wall_histories::launch::<R, C>(
                 gpu.client(),
                 count,
@@ -124,7 +112,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         }
     }
 
-    /// Counts the elements near every grain into `out`. With the number of the grains that were found near walls, fills their rows with the elements.
+    /// Counts the elements near every grain into `out`. With the number of the grains that were found near walls, fills their rows with the elements, and
+    /// writes what steps need of these rows.
     fn wall_rows(&self, near: &WallRows<C, R>, host: &Populations, out: &Buffer<u32>, found: Option<usize>) {
         // Rows are filled for grains that have some elements, whatever their marks.
         let member = if found.is_none() {
@@ -152,6 +141,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             touching.argument(),
             is_held.argument(),
             out.argument(),
+            near.wall_contacts.argument(),
+            near.leads.argument(),
             C::of(host.walls.skin),
             near.planes.sent.len() as u32,
             threads as u32,

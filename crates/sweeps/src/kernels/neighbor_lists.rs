@@ -6,7 +6,7 @@ use crate::bodies::{FREE, REMOVED, is_carried, is_ghost};
 use crate::buckets::bucket_of_grain;
 use crate::cells::{cell_of, class_of};
 use crate::entries::{TILE, first_entry};
-use crate::layout::{Record, between_steps, kept_beside, last, load, record, xyz};
+use crate::layout::{Record, WALL_CONTACT, between_steps, kept_beside, last, load, record, xyz};
 use crate::motion::StepParameters;
 use crate::neighbors::{RowPlan, neighbors_of, overlapped_cells};
 use crate::periodic::{PeriodicBoundaries, wrap};
@@ -517,8 +517,11 @@ pub fn sum_lengths(count: &[u32], sums: &mut [u32], n: u32) {
     }
 }
 
-/// Number of wall elements near every grain or, with `fill`, the elements, in rows that start at `row`. Grains of bodies with prescribed motion have
-/// none.
+/// Number of wall elements near every grain. Grains of bodies with prescribed motion have none.
+///
+/// With `fill`, writes the elements near each of the n grains whose indices are `place`, to rows that start at `row`, and sets the contacts of these entries
+/// to none. Also writes what [`walls()`](crate::kernels::wall_forces::walls()) reads first to `leads`: the index of the grain, the first entry and the end of
+/// its row, and the element of that entry. Otherwise each of these reads waits for the one before.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn wall_rows<C: Real>(
@@ -535,6 +538,8 @@ pub fn wall_rows<C: Real>(
     touching: &[u32],
     is_held: &[u32],
     out: &mut [u32],
+    wall_contacts: &mut [C],
+    leads: &mut [u32],
     skin: C,
     number_of_planes: u32,
     n: u32,
@@ -575,7 +580,17 @@ pub fn wall_rows<C: Real>(
                 fill,
             );
         }
-        if !fill {
+        if fill {
+            let end = row[i + 1usize];
+            let lead = ABSOLUTE_POS * 4usize;
+            leads[lead] = i as u32;
+            leads[lead + 1usize] = at as u32;
+            leads[lead + 2usize] = end;
+            leads[lead + 3usize] = out[at];
+            for number in at * WALL_CONTACT..end as usize * WALL_CONTACT {
+                wall_contacts[number] = C::new(0.0);
+            }
+        } else {
             out[i] = count;
         }
     }

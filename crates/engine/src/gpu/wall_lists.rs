@@ -37,9 +37,9 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         }
         self.wall_rows(&near, host, &self.cells.lengths, None);
         let (gpu, cells) = (&self.gpu, &mut self.cells);
-        cells.workspace.exclusive_scan(gpu, &cells.lengths, n, &near.row)?;
-        // The grains that have a row.
-        cells.workspace.compact(gpu, &cells.lengths, n, &near.grains, &cells.kept)?;
+        // Also lists the grains that have a row.
+        let near_walls = (&near.grains, &cells.kept);
+        cells.workspace.scan_and_compact(gpu, &cells.lengths, n, &near.row, near_walls)?;
         Ok(Some(near))
     }
 

@@ -314,11 +314,13 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         self.changing().into_iter().chain(geared).chain(given).chain(momentum).collect()
     }
 
-    /// Queues the packing of the first `room` of the found grains, which have these indices and this number. `place` receives their indices.
+    /// Queues the packing of the first `room` grains of a list, by its number and the place at which its indices begin, of lists with these indices and
+    /// numbers of grains. `place` receives their indices.
     pub(super) fn pack_found(
         &self,
         packed: &PackedGrains<C, R>,
         (indices, found): (&Buffer<u32>, &Buffer<u32>),
+        (list, first): (usize, usize),
         place: &Buffer<u32>,
         room: usize,
     ) {
@@ -342,6 +344,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             packed.words.argument(),
             packed.coordinates.records(),
             packed.motions.records(),
+            list as u32,
+            first as u32,
             room as u32,
             self.kind.frictional,
         );

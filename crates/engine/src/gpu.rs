@@ -263,8 +263,9 @@ struct Cells<C> {
     shapes: Buffer<u32>,
     /// The records of grids and shapes at the last sort, which the buffers hold.
     sorted_by: (Vec<C>, Vec<u32>),
-    /// Corners of the domain of a search.
+    /// Corners of the domain of a search, and whether there is one: if not, all particles are inside.
     domain: Buffer<C>,
+    is_bounded: bool,
     /// Corners of an infinite box.
     unbounded: Buffer<C>,
     first: Buffer<u32>,

@@ -487,6 +487,11 @@ impl<C: Number> Cells<C> {
         );
     }
 
+    /// Corners of the domain of a search.
+    pub(super) fn sought_in(&self) -> &Buffer<C> {
+        if self.is_bounded { &self.domain } else { &self.unbounded }
+    }
+
     /// Queues the search for the box around those of n particles that are inside the domain. With member numbers, only free particles count.
     pub(super) fn find_bounds(&self, gpu: &Gpu, position: &Buffer<C>, member: Option<&Buffer<u32>>, n: usize) {
         let (count, dim) = units(neighbor_lists::BOUNDS * THREADS);
@@ -495,7 +500,7 @@ impl<C: Number> Cells<C> {
             count,
             dim,
             position.records(),
-            self.domain.argument(),
+            self.sought_in().argument(),
             member.unwrap_or(&self.shapes).argument(),
             self.corners.records(),
             n as u32,
@@ -569,6 +574,7 @@ impl<C: Number> Cells<C> {
         let (Bounds { low, high }, kept) = match extent {
             Extent::Domain(corners) => {
                 gpu.write(&self.domain, &numbers::<C>(corners.iter().copied()));
+                self.is_bounded = true;
                 self.bounds(gpu, position, None, n)?
             }
             Extent::Known(bounds) => (bounds, n),
@@ -604,6 +610,7 @@ impl<C: Number> Cells<C> {
             shapes: gpu.buffer(grids * SHAPE, "the grids")?,
             sorted_by: (Vec::new(), Vec::new()),
             domain: unbounded()?,
+            is_bounded: true,
             unbounded: unbounded()?,
             first: gpu.buffer(RECORD, "cells")?,
             corners: gpu.buffer(neighbor_lists::BOUNDS * 2 * RECORD, "the box of all grains")?,

@@ -9,8 +9,10 @@ use super::{Buffer, Gpu, GpuError, Order};
 /// An allocation waits until all earlier launches have been submitted. So many small tasks in a row are faster with a workspace than with the
 /// functions of the same names of [`Gpu`], which allocate at every call.
 pub struct Workspace {
-    /// Counts of keys, or totals of blocks.
-    words: Buffer<u32>,
+    /// Totals of blocks of compactions.
+    totals: Buffer<u32>,
+    /// Counts of keys; zeros between calls.
+    counts: Buffer<u32>,
     scan: ScanRoom,
     /// Counts that can be scanned.
     scanned: usize,
@@ -23,7 +25,8 @@ impl Workspace {
     /// If the device is lost.
     pub fn new(gpu: &Gpu) -> Result<Workspace, GpuError> {
         Ok(Workspace {
-            words: gpu.buffer(0, "intermediate results")?,
+            totals: gpu.buffer(0, "intermediate results")?,
+            counts: gpu.buffer(0, "intermediate results")?,
             scan: ScanRoom::default(),
             scanned: 0,
         })
@@ -50,8 +53,8 @@ impl Workspace {
     /// # Panics
     /// As [`Gpu::compact`].
     pub fn compact(&mut self, gpu: &Gpu, keep: &Buffer<u32>, n: usize, places: &Buffer<u32>, kept: &Buffer<u32>) -> Result<(), GpuError> {
-        self.make_room_for_words(gpu, totals_of(n, 1))?;
-        gpu.compact_in(&self.words, (keep, u32::MAX, 1), n, (places, n), kept);
+        self.make_room_for_totals(gpu, totals_of(n, 1))?;
+        gpu.compact_in(&self.totals, (keep, u32::MAX, 1), n, (places, n), kept);
         Ok(())
     }
 
@@ -71,8 +74,8 @@ impl Workspace {
         (places, room): (&Buffer<u32>, usize),
         kept: &Buffer<u32>,
     ) -> Result<(), GpuError> {
-        self.make_room_for_words(gpu, totals_of(n, lists))?;
-        gpu.compact_in(&self.words, (marks, 1, lists), n, (places, room), kept);
+        self.make_room_for_totals(gpu, totals_of(n, lists))?;
+        gpu.compact_in(&self.totals, (marks, 1, lists), n, (places, room), kept);
         Ok(())
     }
 
@@ -91,8 +94,8 @@ impl Workspace {
         sums: &Buffer<u32>,
         (places, kept): (&Buffer<u32>, &Buffer<u32>),
     ) -> Result<(), GpuError> {
-        self.make_room_for_words(gpu, totals_of(n, 2))?;
-        gpu.scan_and_compact_in(&self.words, counts, n, sums, (places, kept));
+        self.make_room_for_totals(gpu, totals_of(n, 2))?;
+        gpu.scan_and_compact_in(&self.totals, counts, n, sums, (places, kept));
         Ok(())
     }
 
@@ -113,8 +116,12 @@ impl Workspace {
         into: Order,
     ) -> Result<(), GpuError> {
         self.make_room_to_scan(gpu, keys)?;
-        self.make_room_for_words(gpu, keys)?;
-        gpu.order_in((&self.words, &self.scan), key, id, n, keys, into);
+        if self.counts.len() < keys {
+            // The old memory is free before the new is allocated.
+            self.counts = gpu.buffer(0, "intermediate results")?;
+            self.counts = gpu.zeros(with_reserve(keys), "intermediate results")?;
+        }
+        gpu.order_in((&self.counts, &self.scan), key, id, n, keys, into);
         Ok(())
     }
 
@@ -127,11 +134,9 @@ impl Workspace {
         Ok(())
     }
 
-    fn make_room_for_words(&mut self, gpu: &Gpu, len: usize) -> Result<(), GpuError> {
-        if self.words.len() < len {
-            // The old memory is free before the new is allocated.
-            self.words = gpu.buffer(0, "intermediate results")?;
-            self.words = gpu.buffer(with_reserve(len), "intermediate results")?;
+    fn make_room_for_totals(&mut self, gpu: &Gpu, len: usize) -> Result<(), GpuError> {
+        if self.totals.len() < len {
+            self.totals = gpu.buffer(with_reserve(len), "intermediate results")?;
         }
         Ok(())
     }

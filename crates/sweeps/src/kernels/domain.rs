@@ -237,7 +237,8 @@ pub fn pack<R: Real, C: Real>(
     }
 }
 
-/// Unpacks m packed grains to the indices from `from` on, as ghost particles or as own grains. `place` gets the indices of ghosts.
+/// Unpacks m packed grains to the indices from `from` on, as ghost particles or as own grains. `place` gets the indices of ghosts, behind those that are
+/// `listed`.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn unpack<R: Real, C: Real>(
@@ -254,6 +255,7 @@ pub fn unpack<R: Real, C: Real>(
     half_velocity: &mut [Record<R>],
     half_spin: &mut [Record<R>],
     place: &mut [u32],
+    listed: u32,
     from: u32,
     m: u32,
     #[comptime] as_ghosts: bool,
@@ -268,7 +270,7 @@ pub fn unpack<R: Real, C: Real>(
         let own = words[k * 4usize + 3usize];
         if as_ghosts {
             member[i] = ghost_of(own);
-            place[k] = i as u32;
+            place[listed as usize + k] = i as u32;
         } else {
             member[i] = own;
         }

@@ -354,11 +354,12 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         }
     }
 
-    /// Queues the unpacking of m grains behind all others, where there is room: as ghost particles, whose indices are written to a buffer, or as own grains.
-    /// Belongings excepted.
-    fn unpack_behind(&self, packed: &PackedGrains<C, R>, m: usize, ghosts: Option<&Buffer<u32>>) {
+    /// Queues the unpacking of m grains behind all others, where there is room: as ghost particles, whose indices are written to a buffer behind so many
+    /// others, or as own grains. Belongings excepted.
+    fn unpack_behind(&self, packed: &PackedGrains<C, R>, m: usize, ghosts: Option<(&Buffer<u32>, usize)>) {
         // Not written for own grains.
-        let places = ghosts.unwrap_or(&self.border.as_ref().expect("a domain has a border").parcel.place);
+        let unused = &self.border.as_ref().expect("a domain has a border").parcel.place;
+        let (places, listed) = ghosts.unwrap_or((unused, 0));
         let (count, dim) = units(m);
         unpack::launch::<R, C>(
             self.gpu.client(),
@@ -377,6 +378,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             self.half_velocity.records(),
             self.half_spin.records(),
             places.argument(),
+            listed as u32,
             self.n as u32,
             m as u32,
             ghosts.is_some(),
@@ -386,7 +388,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
 
     /// Queues the unpacking of m grains behind all others, where there is room, as ghost particles. Their indices are written to `places`.
     pub(super) fn unpack_ghosts(&self, packed: &PackedGrains<C, R>, m: usize, places: &Buffer<u32>) {
-        self.unpack_behind(packed, m, Some(places));
+        self.unpack_behind(packed, m, Some((places, 0)));
         for ((column, width), values) in self.belongings().into_iter().zip(&packed.belongings) {
             self.gpu.scatter(values, places, m, width, column);
         }
@@ -408,26 +410,17 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let first = self.n;
         self.make_room_for(first + m)?;
         let border = self.border();
-        match ghosts_of {
-            Some((side, 0)) => make_room(&gpu, &mut border.sides[side].ghosts, m, "domains")?,
-            Some((side, listed)) => {
-                let ghosts = &mut border.sides[side].ghosts;
-                let places = successive_places(first, m);
+        if let Some((side, listed)) = ghosts_of {
+            let ghosts = &mut border.sides[side].ghosts;
+            if listed == 0 {
+                make_room(&gpu, ghosts, m, "domains")?;
+            } else {
                 gpu.lengthen(ghosts, listed + m, "domains")?;
-                gpu.write_part(ghosts, listed, &places);
-                make_room(&gpu, &mut border.parcel.place, m, "domains")?;
             }
-            None => {}
         }
         border.parcel.packed.write(&gpu, &grains)?;
         let border = self.border.as_ref().expect("a domain has a border");
-        let places = ghosts_of.map(|(side, listed)| {
-            if listed == 0 {
-                &border.sides[side].ghosts
-            } else {
-                &border.parcel.place
-            }
-        });
+        let places = ghosts_of.map(|(side, listed)| (&border.sides[side].ghosts, listed));
         self.unpack_behind(&border.parcel.packed, m, places);
         for ((column, width), numbers) in self.belongings().iter().zip(&grains.belongings) {
             gpu.write_part(column, width * self.n, numbers);

@@ -271,6 +271,7 @@ struct Cells<C> {
     first: Buffer<u32>,
     corners: Buffer<C>,
     lengths: Buffer<u32>,
+    /// Number of items of a list, and another number.
     kept: Buffer<u32>,
     workspace: Workspace,
     /// Number of ghosts among each of the candidates, and that before it.

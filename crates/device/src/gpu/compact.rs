@@ -100,7 +100,8 @@ fn count_and_sum(counts: &[u32], totals: &mut [u32], blocks: u32, span: u32, n: 
     }
 }
 
-/// Writes the sum of all items before each item, and the indices of the items that are not 0. `totals` are those of [`count_and_sum()`].
+/// Writes the sum of all items before each item, and the indices of the items that are not 0. `kept` gets their number and sum. `totals` are those of
+/// [`count_and_sum()`].
 #[cube(launch_unchecked)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 fn place_and_scan(counts: &[u32], totals: &[u32], sums: &mut [u32], places: &mut [u32], kept: &mut [u32], blocks: u32, span: u32, n: u32) {
@@ -145,6 +146,7 @@ fn place_and_scan(counts: &[u32], totals: &[u32], sums: &mut [u32], places: &mut
     if UNIT_POS == 0u32 && CUBE_POS as u32 + 1u32 == blocks {
         sums[n as usize] = before;
         kept[0] = marked_before;
+        kept[1] = before;
     }
 }
 
@@ -243,7 +245,7 @@ impl Gpu {
         }
     }
 
-    /// As [`Gpu::exclusive_scan`] and [`Gpu::compact`] of the same n counts. `totals` is memory for at least [`totals_of`] two lists.
+    /// As [`Gpu::exclusive_scan`] and [`Gpu::compact`] of the same n counts; `kept[1]` becomes their sum. `totals` is memory for at least [`totals_of`] two lists.
     pub(super) fn scan_and_compact_in(
         &self,
         totals: &Buffer<u32>,
@@ -253,7 +255,7 @@ impl Gpu {
         (places, kept): (&Buffer<u32>, &Buffer<u32>),
     ) {
         assert!(counts.len() >= n && sums.len() > n, "{n} counts, {} sums", sums.len());
-        assert!(places.len() >= n && !kept.is_empty(), "{n} items");
+        assert!(places.len() >= n && kept.len() > 1, "{n} items");
         let (blocks, span) = (totals_of(n, 1), span_of(n));
         assert!(totals.len() >= 2 * blocks, "{blocks} blocks, room for {}", totals.len());
         let (count, dim) = (cubes(blocks), CubeDim::new_1d(THREADS_PER_BLOCK));

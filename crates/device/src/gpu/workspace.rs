@@ -79,7 +79,7 @@ impl Workspace {
         Ok(())
     }
 
-    /// As [`Workspace::exclusive_scan`] and [`Workspace::compact`] of the same counts, with as many launches as one of them.
+    /// As [`Workspace::exclusive_scan`] and [`Workspace::compact`] of the same counts, with as many launches as one of them. `kept[1]` becomes the sum of all.
     ///
     /// # Errors
     /// If there is no memory for more items than before.

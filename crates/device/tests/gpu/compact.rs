@@ -69,14 +69,15 @@ fn counts_are_summed_and_compacted_at_once() {
         let counts: Vec<u32> = (0..n).map(|_| (random() % 9).saturating_sub(6)).collect();
         let there = gpu.upload(&counts, "counts").unwrap();
         let (sums, places) = (gpu.buffer(n + 1, "sums").unwrap(), gpu.buffer(n, "places").unwrap());
-        let kept = gpu.buffer(1, "number kept").unwrap();
+        let kept = gpu.buffer(2, "number kept, and sum").unwrap();
         workspace.scan_and_compact(&gpu, &there, n, &sums, (&places, &kept)).unwrap();
         let mut summed = [&counts[..], &[0]].concat();
         seixo_device::exclusive_scan(&mut summed);
         assert!(gpu.download(&sums).unwrap() == summed, "{n} counts");
-        let number = gpu.download(&kept).unwrap()[0] as usize;
+        let kept = gpu.download(&kept).unwrap();
+        assert_eq!(kept[1], summed[n]);
         assert!(
-            gpu.download_part(&places, 0..number).wait().unwrap() == expected(&counts),
+            gpu.download_part(&places, 0..kept[0] as usize).wait().unwrap() == expected(&counts),
             "{n} counts"
         );
     }

@@ -317,7 +317,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let mut copies = self.gpu.copies();
         let entries = lists_pairs.then(|| self.rows.request_entries(&mut copies, self.n));
         let contacts = (lists_pairs && self.kind.frictional).then(|| self.old_contacts.request_number(&mut copies));
-        let near = walls.map(|near| (self.request_counts_near(&near, &mut copies), near));
+        let near = walls.map(|near| (self.request_counts_near(&mut copies), near));
         let arrived = copies.wait()?;
         if let Some(entries) = entries {
             self.rows.refuse_too_long(&self.gpu, self.n)?;
@@ -325,7 +325,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             self.fill_pairs(host, arrived.take(entries)[0] as usize, contacts as usize)?;
         }
         match near {
-            Some((counts, near)) => self.fill_near_walls(host, near, counts.map(|count| arrived.take(count)[0] as usize)),
+            Some((counts, near)) => self.fill_near_walls(host, near, &arrived.take(counts)),
             None => Ok(()),
         }
     }
@@ -615,7 +615,7 @@ impl<C: Number> Cells<C> {
             first: gpu.buffer(RECORD, "cells")?,
             corners: gpu.buffer(neighbor_lists::BOUNDS * 2 * RECORD, "the box of all grains")?,
             lengths: gpu.buffer(n, "lengths of rows")?,
-            kept: gpu.buffer(1, "lengths of rows")?,
+            kept: gpu.buffer(2, "lengths of rows")?,
             workspace: Workspace::new(gpu)?,
             counts: gpu.buffer(RECORD, "domains")?,
             starts: gpu.buffer(RECORD, "domains")?,

@@ -43,20 +43,15 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         Ok(Some(near))
     }
 
-    /// Requests the download of what was counted: the number of entries, and that of grains that have some.
-    pub(super) fn request_counts_near(&self, near: &WallRows<C, R>, copies: &mut Copies) -> [Ticket<u32>; 2] {
-        [copies.add(&near.row, self.n..self.n + 1), copies.add(&self.cells.kept, 0..1)]
+    /// Requests the download of what was counted: the number of grains that have entries, and that of all entries.
+    pub(super) fn request_counts_near(&self, copies: &mut Copies) -> Ticket<u32> {
+        copies.add(&self.cells.kept, 0..2)
     }
 
-    /// Queues the writing of the counted rows of walls, and of their contact histories, for these numbers of entries and of grains near walls.
-    pub(super) fn fill_near_walls(
-        &mut self,
-        host: &Populations,
-        mut near: WallRows<C, R>,
-        [entries, grains]: [usize; 2],
-    ) -> Result<(), GpuError> {
+    /// Queues the writing of the counted rows of walls, and of their contact histories, for the numbers of [`GpuGrains::request_counts_near`].
+    pub(super) fn fill_near_walls(&mut self, host: &Populations, mut near: WallRows<C, R>, counts: &[u32]) -> Result<(), GpuError> {
         let (n, gpu) = (self.n, &self.gpu);
-        (near.entries, near.near) = (entries, grains);
+        (near.near, near.entries) = (counts[0] as usize, counts[1] as usize);
         make_room(gpu, &mut near.list, near.entries, "grains near walls")?;
         make_room(
             gpu,

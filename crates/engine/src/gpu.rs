@@ -228,6 +228,8 @@ struct Rows<R> {
 struct WallRows<C, R> {
     start: Buffer<C>,
     at_rest: Buffer<C>,
+    /// Memory of the elements and records, so that one copy sends both.
+    placed: Buffer<u32>,
     elements: Buffer<C>,
     records: Buffer<C>,
     poses: Buffer<C>,

@@ -6,7 +6,7 @@ use super::servos::ServoLoads;
 use super::{GpuGrains, Number, WallRows, make_room_for_sums, numbers};
 use crate::broad_phase::WALLS;
 use crate::populations::Populations;
-use seixo_device::gpu::{Buffer, Copies, Gpu, GpuError, Ticket, Word, bytes_of, units};
+use seixo_device::gpu::{Buffer, Copies, Gpu, GpuError, PART_WORDS, Ticket, Word, bytes_of, items_of, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::kernels::neighbor_lists;
 use seixo_sweeps::kernels::wall_forces::WALL_THREADS;
@@ -147,17 +147,31 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     }
 }
 
+/// The words of this many numbers of type C.
+fn words_of<C>(numbers: usize) -> usize {
+    numbers * size_of::<C>() / size_of::<u32>()
+}
+
+/// The word at which records begin behind the numbers of elements.
+fn word_of_records<C>(elements: usize) -> usize {
+    words_of::<C>(elements).next_multiple_of(PART_WORDS)
+}
+
 impl<C: Number, R: Number> WallRows<C, R> {
     /// Walls of the host, without rows yet.
     pub(super) fn new(gpu: &Gpu, host: &mut Populations, n: usize, batch: usize) -> Result<WallRows<C, R>, GpuError> {
         let frictional = host.context.materials.has_friction;
         let walls = &host.walls;
         let upload = |values: &[f64]| gpu.upload(&numbers::<C>(values.iter().copied()), "walls");
+        let (elements, records) = (walls.start.len(), walls.given.len() * WALL);
+        let at_records = word_of_records::<C>(elements);
+        let placed: Buffer<u32> = gpu.buffer(at_records + words_of::<C>(records), "walls")?;
         let mut near = WallRows {
-            elements: gpu.buffer(walls.start.len(), "walls")?,
             start: upload(&walls.start)?,
             at_rest: upload(&walls.at_rest)?,
-            records: gpu.buffer(walls.given.len() * WALL, "walls")?,
+            elements: placed.part_from(0, elements),
+            records: placed.part_from(at_records, records),
+            placed,
             servos: Arc::new(gpu.buffer(walls.servos.len(), "walls")?),
             poses: gpu.buffer(
                 if walls.has_moving() { batch * walls.given.len() * POSE } else { 1 },
@@ -191,8 +205,15 @@ impl<C: Number, R: Number> WallRows<C, R> {
         host.walls.sort(host.grains.cells.largest_radius());
         let walls = &host.walls;
         debug_assert_eq!(walls.elements.len() % ELEMENT, 0);
-        gpu.write(&self.elements, &numbers::<C>(walls.elements.iter().copied()));
-        gpu.write(&self.records, &numbers::<C>(walls.records.iter().copied()));
+        let words_of_numbers = |values: &[f64]| -> Vec<u32> {
+            let numbers = numbers::<C>(values.iter().copied());
+            items_of(bytes_of(&numbers)).expect("numbers have whole words")
+        };
+        let mut words = words_of_numbers(&walls.elements);
+        words.resize(word_of_records::<C>(walls.elements.len()), 0);
+        words.extend(words_of_numbers(&walls.records));
+        assert_eq!(words.len(), self.placed.len(), "walls have other elements than before");
+        gpu.write_items(&self.placed, 0, words);
         gpu.write(&self.servos, &numbers::<C>(walls.servos.iter().copied()));
         self.planes.send(gpu, &walls.planes)?;
         self.grid.send(gpu, &numbers::<C>(walls.grid.iter().copied()))?;

@@ -4,7 +4,7 @@ use super::migration::{MigratingColumn, unfold_all, widths_of};
 use crate::exchange::{DecodeError, HaltReason, enclose, unfold};
 use crate::gpu::neighbor_lists::make_room;
 use crate::gpu::{GpuGrains, Number};
-use seixo_device::gpu::{Arrived, Buffer, Copies, CudaMemory, Gpu, GpuError, Ticket, Word, bytes_of, items_of, units};
+use seixo_device::gpu::{Arrived, Buffer, Copies, CudaMemory, Gpu, GpuError, PART_WORDS, Ticket, Word, bytes_of, items_of, units};
 use seixo_laws::{Coordinate, Vector3};
 use seixo_sweeps::bounding_boxes::Bounds;
 use seixo_sweeps::kernels::domain::{pack, unpack};
@@ -18,8 +18,6 @@ const WORDS: usize = 4;
 const COORDINATES: usize = RECORD;
 /// Numbers of its motion: velocity and angular velocity for laws, each with what is kept beside it of that between steps.
 const MOTIONS: usize = 4 * RECORD;
-/// There is room for a multiple of this many, since a part of a buffer starts at a multiple of 64 words.
-const GROUP: usize = 64;
 
 /// Room for packed grains in GPU memory: words, coordinates, further columns and motions, one after the other in one memory, so that one copy takes all
 /// along.
@@ -44,9 +42,9 @@ pub(super) struct GrainsReadback<C, R> {
     numbers: PhantomData<(C, R)>,
 }
 
-/// Number of grains or entries for which there is room if there are so many.
+/// Number of grains or entries for which there is room if there are so many. Their columns begin where parts of a buffer may.
 pub(super) fn room_of(items: usize) -> usize {
-    items.max(1).next_multiple_of(GROUP)
+    items.max(1).next_multiple_of(PART_WORDS)
 }
 
 /// The indices of m grains, the first of which has this one.

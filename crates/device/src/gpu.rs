@@ -39,7 +39,7 @@ mod workspace;
 
 pub use address::CudaMemory;
 pub use bins::Bins;
-pub use buffer::{Arrived, Buffer, Copies, Download, PendingCopies, Ticket};
+pub use buffer::{Arrived, Buffer, Copies, Download, PART_WORDS, PendingCopies, Ticket};
 pub use cubecl::client::Client;
 pub use inbox::{Inbox, Link, Route, Rows};
 pub use queue::Queue;

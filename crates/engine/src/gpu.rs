@@ -236,6 +236,8 @@ struct Rows<R> {
 struct WallRows<C, R> {
     start: Buffer<C>,
     at_rest: Buffer<C>,
+    /// Memory of the elements and records, so that one copy sends both.
+    placed: Buffer<u32>,
     elements: Buffer<C>,
     records: Buffer<C>,
     poses: Buffer<C>,
@@ -261,7 +263,7 @@ struct WallRows<C, R> {
     grains: Buffer<u32>,
     near: usize,
     entries: usize,
-    /// A record for each of these grains, see [`seixo_sweeps::kernels::walls::list_leads()`].
+    /// A record for each of these grains, see [`seixo_sweeps::kernels::neighbor_lists::wall_rows()`].
     leads: Buffer<u32>,
 }
 
@@ -271,13 +273,15 @@ struct Cells<C> {
     shapes: Buffer<u32>,
     /// The records of grids and shapes at the last sort, which the buffers hold.
     sorted_by: (Vec<C>, Vec<u32>),
-    /// Corners of the domain of a search.
+    /// Corners of the domain of a search, and whether there is one: if not, all particles are inside.
     domain: Buffer<C>,
+    is_bounded: bool,
     /// Corners of an infinite box.
     unbounded: Buffer<C>,
     first: Buffer<u32>,
     corners: Buffer<C>,
     lengths: Buffer<u32>,
+    /// Number of items of a list, and another number.
     kept: Buffer<u32>,
     workspace: Workspace,
     /// Number of ghosts among each of the candidates, and that before it.

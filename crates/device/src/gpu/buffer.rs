@@ -23,6 +23,9 @@ use std::task::{Context, Poll, Waker};
 /// Most bytes of a buffer: kernels number its words with 32 bits.
 const MOST_BYTES: u64 = size_of::<u32>() as u64 * u32::MAX as u64;
 
+/// Words of which the start of a [part of a buffer](Buffer::part_from) is a multiple, as some GPUs require.
+pub const PART_WORDS: usize = 64;
+
 /// Memory accounting and the limit of waits, shared by all clones of a [`Gpu`].
 #[derive(Default)]
 pub struct Account {
@@ -387,7 +390,7 @@ impl Gpu {
 
 impl Buffer<u32> {
     /// `len` items in the memory of these words, from word `start` on, as a buffer of their own. One copy of all words takes several such parts along.
-    /// Some GPUs require that a part starts at a multiple of 64 words.
+    /// A part starts at a multiple of [`PART_WORDS`].
     ///
     /// # Panics
     /// If the part exceeds the words.

@@ -10,33 +10,21 @@ pub(super) const ITEMS: usize = 8;
 /// Items per block of threads.
 pub(super) const BLOCK: usize = ITEMS * THREADS_PER_BLOCK as usize;
 
+/// Number of the last thread of a block.
+const LAST_THREAD: usize = THREADS_PER_BLOCK as usize - 1;
+
 /// Index in shared memory of an item of a block. Threads that read adjacent items, and threads that read items 8 apart, access different banks.
 #[cube]
-fn place_of(item: usize) -> usize {
+pub(super) fn place_of(item: usize) -> usize {
     item + item / 32usize
 }
 
-/// Scans every block separately; `totals` gets the sum of each. Items from `given` on count as 0. With `as_marks`, an item counts as 1 if it has one of these
-/// `bits`, and as 0 if not.
-#[cube(launch_unchecked)]
-fn scan_blocks(counts: &[u32], sums: &mut [u32], totals: &mut [u32], given: u32, n: u32, bits: u32, #[comptime] as_marks: bool) {
-    let mut block = Shared::<[u32]>::new_slice(BLOCK + BLOCK / 32);
+/// Replaces each count of a block of items, which are in shared memory at their [places](place_of), by the sum of those before it. Returns the sum of all. All
+/// threads of the block must call it, after all counts are there; then all sums are there.
+#[cube]
+pub(super) fn sum_up(block: &mut [u32]) -> u32 {
     let mut shared = Shared::<[u32]>::new_slice(THREADS_PER_BLOCK as usize);
     let unit = UNIT_POS as usize;
-    let start = CUBE_POS * BLOCK;
-    #[unroll]
-    for k in 0..ITEMS {
-        let item = unit + k * THREADS_PER_BLOCK as usize;
-        let mut count = 0u32;
-        if start + item < given as usize {
-            count = counts[start + item];
-            if as_marks {
-                count = min(count & bits, 1u32);
-            }
-        }
-        block[place_of(item)] = count;
-    }
-    sync_cube();
     let mut own = 0u32;
     #[unroll]
     for k in 0..ITEMS {
@@ -59,11 +47,33 @@ fn scan_blocks(counts: &[u32], sums: &mut [u32], totals: &mut [u32], given: u32,
         reach *= 2;
     }
     let first = shared[unit] - own;
+    let all = shared[LAST_THREAD];
     #[unroll]
     for k in 0..ITEMS {
         block[place_of(unit * ITEMS + k)] += first;
     }
+    // Nothing reads shared memory of this function after that.
     sync_cube();
+    all
+}
+
+/// Scans every block separately; `totals` gets the sum of each. Items from `given` on count as 0.
+#[cube(launch_unchecked)]
+fn scan_blocks(counts: &[u32], sums: &mut [u32], totals: &mut [u32], given: u32, n: u32) {
+    let mut block = Shared::<[u32]>::new_slice(BLOCK + BLOCK / 32);
+    let unit = UNIT_POS as usize;
+    let start = CUBE_POS * BLOCK;
+    #[unroll]
+    for k in 0..ITEMS {
+        let item = unit + k * THREADS_PER_BLOCK as usize;
+        let mut count = 0u32;
+        if start + item < given as usize {
+            count = counts[start + item];
+        }
+        block[place_of(item)] = count;
+    }
+    sync_cube();
+    let total = sum_up(&mut block);
     #[unroll]
     for k in 0..ITEMS {
         let item = unit + k * THREADS_PER_BLOCK as usize;
@@ -71,8 +81,8 @@ fn scan_blocks(counts: &[u32], sums: &mut [u32], totals: &mut [u32], given: u32,
             sums[start + item] = block[place_of(item)];
         }
     }
-    if UNIT_POS == THREADS_PER_BLOCK - 1 && CUBE_POS < totals.len() {
-        totals[CUBE_POS] = first + own;
+    if UNIT_POS == 0 && CUBE_POS < totals.len() {
+        totals[CUBE_POS] = total;
     }
 }
 
@@ -92,21 +102,11 @@ fn add_to_blocks(sums: &mut [u32], bases: &[u32], n: u32) {
     }
 }
 
-/// Sum of all blocks of a scan before this one, from the sums of each of these `blocks`.
+/// Sum of the numbers of all threads of a block, which must all call it.
 #[cube]
-pub(super) fn sum_of_earlier_blocks(totals: &[u32], blocks: u32) -> u32 {
+pub(super) fn sum_of_threads(own: u32) -> u32 {
     let mut shared = Shared::<[u32]>::new_slice(THREADS_PER_BLOCK as usize);
     let unit = UNIT_POS as usize;
-    let mut end = CUBE_POS;
-    if end > blocks as usize {
-        end = blocks as usize;
-    }
-    let mut own = 0u32;
-    let mut block = UNIT_POS as usize;
-    while block < end {
-        own += totals[block];
-        block += THREADS_PER_BLOCK as usize;
-    }
     shared[unit] = own;
     sync_cube();
     let mut reach = 128usize;
@@ -118,13 +118,28 @@ pub(super) fn sum_of_earlier_blocks(totals: &[u32], blocks: u32) -> u32 {
         sync_cube();
         reach /= 2usize;
     }
-    shared[0]
+    let sum = shared[0];
+    // Nothing reads shared memory of this function after that.
+    sync_cube();
+    sum
+}
+
+/// Sum of the totals of blocks from the first one to the one before `end`. All threads of a block must call it.
+#[cube]
+pub(super) fn sum_of_totals(totals: &[u32], first: usize, end: usize) -> u32 {
+    let mut own = 0u32;
+    let mut block = first + UNIT_POS as usize;
+    while block < end {
+        own += totals[block];
+        block += THREADS_PER_BLOCK as usize;
+    }
+    sum_of_threads(own)
 }
 
 /// Adds to every item the sum of all earlier blocks, from the sums of each of these `blocks`.
 #[cube(launch_unchecked)]
 fn add_earlier_blocks(sums: &mut [u32], totals: &[u32], blocks: u32, n: u32) {
-    let base = sum_of_earlier_blocks(totals, blocks);
+    let base = sum_of_totals(totals, 0usize, min(CUBE_POS, blocks as usize));
     let start = CUBE_POS * BLOCK + UNIT_POS as usize;
     #[unroll]
     for k in 0..ITEMS {
@@ -191,35 +206,8 @@ impl Gpu {
         self.scan_level(room, 0, counts, n, sums, n + 1);
     }
 
-    /// Queues the scan of n items of which the first n − 1 are marked if they have one of these bits, as a [`Gpu::scan_in`] of 1 for each mark. The sums
-    /// count from the start of a block on, if that saves a launch. Returns the sums of the blocks, and how many of them are to be added: all, or none.
-    pub(super) fn scan_marks<'a>(
-        &self,
-        room: &'a ScanRoom,
-        (marks, bits): (&Buffer<u32>, u32),
-        n: usize,
-        sums: &Buffer<u32>,
-    ) -> (&'a Buffer<u32>, usize) {
-        assert!(marks.len() + 1 >= n && sums.len() >= n, "{n} items");
-        let (blocks, totals) = (n.div_ceil(BLOCK), &room.totals[0]);
-        self.scan_each_block(totals, marks, (n - 1, Some(bits)), sums, n);
-        if blocks <= FEW_BLOCKS {
-            return (totals, blocks);
-        }
-        self.add_blocks_of_blocks(room, 0, sums, n);
-        (totals, 0)
-    }
-
-    /// Queues the scan of each block of n items. The first `given` of them are given; the rest count as 0. With bits, those that have one of these count as
-    /// 1, and all others as 0.
-    fn scan_each_block(
-        &self,
-        totals: &Buffer<u32>,
-        counts: &Buffer<u32>,
-        (given, bits): (usize, Option<u32>),
-        sums: &Buffer<u32>,
-        n: usize,
-    ) {
+    /// Queues the scan of each block of n items. The first `given` of them are given; the rest count as 0.
+    fn scan_each_block(&self, totals: &Buffer<u32>, counts: &Buffer<u32>, given: usize, sums: &Buffer<u32>, n: usize) {
         let blocks = n.div_ceil(BLOCK);
         assert!(totals.len() >= blocks, "{blocks} blocks, room for {}", totals.len());
         // SAFETY: counts are read below `given`, sums are written below n, totals below their number.
@@ -233,8 +221,6 @@ impl Gpu {
                 totals.argument(),
                 given as u32,
                 n as u32,
-                bits.unwrap_or(0),
-                bits.is_some(),
             );
         }
     }
@@ -260,7 +246,7 @@ impl Gpu {
     fn scan_level(&self, room: &ScanRoom, level: usize, counts: &Buffer<u32>, given: usize, sums: &Buffer<u32>, n: usize) {
         let blocks = n.div_ceil(BLOCK);
         let totals = &room.totals[level];
-        self.scan_each_block(totals, counts, (given, None), sums, n);
+        self.scan_each_block(totals, counts, given, sums, n);
         if blocks > FEW_BLOCKS {
             self.add_blocks_of_blocks(room, level, sums, n);
         } else if blocks > 1 {

@@ -22,9 +22,13 @@ fn drop_in(key: &[u32], rank: &[u32], first: &[u32], items: &mut [u32], n: u32) 
     }
 }
 
-/// Sorts the items of one key by id: each item counts the smaller ids.
+/// Sorts the items of one key by id: each item counts the smaller ids. Clears the counts of all keys for the next use.
 #[cube(launch_unchecked)]
-fn sort_equal_keys_by_id(key: &[u32], id: &[u32], first: &[u32], items: &[u32], order: &mut [u32], n: u32) {
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+fn sort_equal_keys_by_id(key: &[u32], id: &[u32], first: &[u32], items: &[u32], order: &mut [u32], counts: &mut [u32], n: u32, keys: u32) {
+    if ABSOLUTE_POS < keys as usize {
+        counts[ABSOLUTE_POS] = 0u32;
+    }
     if ABSOLUTE_POS < n as usize {
         let item = items[ABSOLUTE_POS];
         let own = id[item as usize];
@@ -73,11 +77,12 @@ impl Gpu {
     /// If a buffer is shorter than required.
     pub fn order_by_key(&self, key: &Buffer<u32>, id: &Buffer<u32>, n: usize, keys: usize, into: Order) -> Result<(), GpuError> {
         let counts = self.scratch::<u32>(keys)?;
+        self.clear(&counts);
         self.order_in((&counts, &self.scan_room(keys)?), key, id, n, keys, into);
         Ok(())
     }
 
-    /// As [`Gpu::order_by_key`], in memory for at least as many counts of keys, and to scan them.
+    /// As [`Gpu::order_by_key`], in memory for at least as many counts of keys, and to scan them. Counts must be zero before, and are so afterwards.
     pub(super) fn order_in(
         &self,
         (counts, scan): (&Buffer<u32>, &ScanRoom),
@@ -95,7 +100,6 @@ impl Gpu {
             first.len(),
             counts.len()
         );
-        self.clear(counts);
         let grouping = Grouping {
             counts,
             // `order` is written last; until then it holds the offsets.
@@ -103,8 +107,8 @@ impl Gpu {
             scan,
         };
         self.group_by_key(key, n, keys, grouping, room, first);
-        let (count, dim) = units(n);
-        // SAFETY: items are below n and keys below the last entry of `first`. As ids are distinct, first + smaller is below n.
+        let (count, dim) = units(n.max(keys));
+        // SAFETY: items are below n and keys below the last entry of `first`. As ids are distinct, first + smaller is below n. Counts are written at keys.
         unsafe {
             sort_equal_keys_by_id::launch_unchecked(
                 self.client(),
@@ -115,7 +119,9 @@ impl Gpu {
                 first.argument(),
                 room.argument(),
                 order.argument(),
+                counts.argument(),
                 n as u32,
+                keys as u32,
             );
         }
     }

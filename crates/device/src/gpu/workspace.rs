@@ -1,5 +1,6 @@
 //! Working memory of scans, sorts and compactions that is kept between calls.
 
+use super::compact::totals_of;
 use super::scan::ScanRoom;
 use super::{Buffer, Gpu, GpuError, Order};
 
@@ -8,8 +9,10 @@ use super::{Buffer, Gpu, GpuError, Order};
 /// An allocation waits until all earlier launches have been submitted. So many small tasks in a row are faster with a workspace than with the
 /// functions of the same names of [`Gpu`], which allocate at every call.
 pub struct Workspace {
-    /// Counts of keys, or sums.
-    words: Buffer<u32>,
+    /// Totals of blocks of compactions.
+    totals: Buffer<u32>,
+    /// Counts of keys; zeros between calls.
+    counts: Buffer<u32>,
     scan: ScanRoom,
     /// Counts that can be scanned.
     scanned: usize,
@@ -22,7 +25,8 @@ impl Workspace {
     /// If the device is lost.
     pub fn new(gpu: &Gpu) -> Result<Workspace, GpuError> {
         Ok(Workspace {
-            words: gpu.buffer(0, "intermediate results")?,
+            totals: gpu.buffer(0, "intermediate results")?,
+            counts: gpu.buffer(0, "intermediate results")?,
             scan: ScanRoom::default(),
             scanned: 0,
         })
@@ -49,27 +53,49 @@ impl Workspace {
     /// # Panics
     /// As [`Gpu::compact`].
     pub fn compact(&mut self, gpu: &Gpu, keep: &Buffer<u32>, n: usize, places: &Buffer<u32>, kept: &Buffer<u32>) -> Result<(), GpuError> {
-        self.compact_bits(gpu, (keep, u32::MAX), n, places, kept)
+        self.make_room_for_totals(gpu, totals_of(n, 1))?;
+        gpu.compact_in(&self.totals, (keep, u32::MAX, 1), n, (places, n), kept);
+        Ok(())
     }
 
-    /// As [`Gpu::compact`], for the items whose `keep` has one of these bits. So one buffer can say of several lists which items they have.
+    /// As [`Gpu::compact`], into so many lists at once, of which list k keeps the items whose marks have bit k. The indices of those, at most `room`, begin at
+    /// `places[k × room]`, and their number is `kept[k]`. There may be more than `room`.
     ///
     /// # Errors
     /// If there is no memory for more items than before.
     ///
     /// # Panics
-    /// As [`Gpu::compact`].
-    pub fn compact_bits(
+    /// As [`Gpu::compact`], or without a list or with more than 32.
+    pub fn compact_by_bits(
         &mut self,
         gpu: &Gpu,
-        keep: (&Buffer<u32>, u32),
+        (marks, lists): (&Buffer<u32>, usize),
         n: usize,
-        places: &Buffer<u32>,
+        (places, room): (&Buffer<u32>, usize),
         kept: &Buffer<u32>,
     ) -> Result<(), GpuError> {
-        self.make_room_to_scan(gpu, n)?;
-        self.make_room_for_words(gpu, n + 1)?;
-        gpu.compact_in((&self.words, &self.scan), keep, n, places, kept);
+        self.make_room_for_totals(gpu, totals_of(n, lists))?;
+        gpu.compact_in(&self.totals, (marks, 1, lists), n, (places, room), kept);
+        Ok(())
+    }
+
+    /// As [`Workspace::exclusive_scan`] and [`Workspace::compact`] of the same counts, with as many launches as one of them. `kept[1]` becomes the sum of all.
+    ///
+    /// # Errors
+    /// If there is no memory for more items than before.
+    ///
+    /// # Panics
+    /// As these.
+    pub fn scan_and_compact(
+        &mut self,
+        gpu: &Gpu,
+        counts: &Buffer<u32>,
+        n: usize,
+        sums: &Buffer<u32>,
+        (places, kept): (&Buffer<u32>, &Buffer<u32>),
+    ) -> Result<(), GpuError> {
+        self.make_room_for_totals(gpu, totals_of(n, 2))?;
+        gpu.scan_and_compact_in(&self.totals, counts, n, sums, (places, kept));
         Ok(())
     }
 
@@ -90,8 +116,12 @@ impl Workspace {
         into: Order,
     ) -> Result<(), GpuError> {
         self.make_room_to_scan(gpu, keys)?;
-        self.make_room_for_words(gpu, keys)?;
-        gpu.order_in((&self.words, &self.scan), key, id, n, keys, into);
+        if self.counts.len() < keys {
+            // The old memory is free before the new is allocated.
+            self.counts = gpu.buffer(0, "intermediate results")?;
+            self.counts = gpu.zeros(with_reserve(keys), "intermediate results")?;
+        }
+        gpu.order_in((&self.counts, &self.scan), key, id, n, keys, into);
         Ok(())
     }
 
@@ -104,11 +134,9 @@ impl Workspace {
         Ok(())
     }
 
-    fn make_room_for_words(&mut self, gpu: &Gpu, len: usize) -> Result<(), GpuError> {
-        if self.words.len() < len {
-            // The old memory is free before the new is allocated.
-            self.words = gpu.buffer(0, "intermediate results")?;
-            self.words = gpu.buffer(with_reserve(len), "intermediate results")?;
+    fn make_room_for_totals(&mut self, gpu: &Gpu, len: usize) -> Result<(), GpuError> {
+        if self.totals.len() < len {
+            self.totals = gpu.buffer(with_reserve(len), "intermediate results")?;
         }
         Ok(())
     }

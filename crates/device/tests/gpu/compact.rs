@@ -32,24 +32,54 @@ fn what_is_kept_stays_in_order() {
 }
 
 #[test]
-fn what_has_one_of_some_bits_stays_in_order() {
+fn lists_of_bits_are_in_order_as_far_as_there_is_room() {
     let gpu = gpu();
     let mut workspace = Workspace::new(&gpu).unwrap();
     for n in SIZES {
         let mut random = random(n as u64);
-        let marks: Vec<u32> = (0..n).map(|_| random()).collect();
-        let keep = gpu.upload(&marks, "marks").unwrap();
-        for bits in [1, 6, 1 << 30] {
-            let (places, kept) = (gpu.buffer(n, "places").unwrap(), gpu.buffer(1, "number kept").unwrap());
-            workspace.compact_bits(&gpu, (&keep, bits), n, &places, &kept).unwrap();
-            let number = gpu.download(&kept).unwrap()[0] as usize;
-            let expected: Vec<u32> = (0..n as u32).filter(|&item| marks[item as usize] & bits != 0).collect();
-            assert_eq!(
-                gpu.download_part(&places, 0..number).wait().unwrap(),
-                expected,
-                "{n} items, bits {bits}"
+        let marks: Vec<u32> = (0..n).map(|_| random() & random()).collect();
+        let there = gpu.upload(&marks, "marks").unwrap();
+        for (lists, room) in [(1, n), (3, n / 5), (32, n / 4)] {
+            let (places, kept) = (
+                gpu.zeros(lists * room, "places").unwrap(),
+                gpu.buffer(lists, "numbers kept").unwrap(),
             );
+            workspace.compact_by_bits(&gpu, (&there, lists), n, (&places, room), &kept).unwrap();
+            let (places, kept) = (gpu.download(&places).unwrap(), gpu.download(&kept).unwrap());
+            for list in 0..lists {
+                let expected: Vec<u32> = (0..n as u32).filter(|&item| (marks[item as usize] >> list) & 1 == 1).collect();
+                let written = expected.len().min(room);
+                assert_eq!(kept[list] as usize, expected.len(), "{n} items, bit {list}");
+                assert!(places[list * room..][..written] == expected[..written], "{n} items, bit {list}");
+                assert!(places[list * room + written..][..room - written].iter().all(|&place| place == 0));
+            }
         }
+    }
+}
+
+/// As many as blocks take more than one part of.
+const SEVERAL_PARTS: usize = 3_000_001;
+
+#[test]
+fn counts_are_summed_and_compacted_at_once() {
+    let gpu = gpu();
+    let mut workspace = Workspace::new(&gpu).unwrap();
+    for n in SIZES.into_iter().chain([SEVERAL_PARTS]) {
+        let mut random = random(n as u64);
+        let counts: Vec<u32> = (0..n).map(|_| (random() % 9).saturating_sub(6)).collect();
+        let there = gpu.upload(&counts, "counts").unwrap();
+        let (sums, places) = (gpu.buffer(n + 1, "sums").unwrap(), gpu.buffer(n, "places").unwrap());
+        let kept = gpu.buffer(2, "number kept, and sum").unwrap();
+        workspace.scan_and_compact(&gpu, &there, n, &sums, (&places, &kept)).unwrap();
+        let mut summed = [&counts[..], &[0]].concat();
+        seixo_device::exclusive_scan(&mut summed);
+        assert!(gpu.download(&sums).unwrap() == summed, "{n} counts");
+        let kept = gpu.download(&kept).unwrap();
+        assert_eq!(kept[1], summed[n]);
+        assert!(
+            gpu.download_part(&places, 0..kept[0] as usize).wait().unwrap() == expected(&counts),
+            "{n} counts"
+        );
     }
 }
 

@@ -359,7 +359,11 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
             host.ledger.work.left_domain += self.energy_outside(host)?;
             self.remove_leaving_scalars(host)?;
         }
-        self.gpu.write(&self.cells.domain, &numbers::<C>(Self::domain_of(host, leaving)));
+        // The GPU waits for what the host writes.
+        self.cells.is_bounded = leaving;
+        if leaving {
+            self.gpu.write(&self.cells.domain, &numbers::<C>(Self::domain_of(host, leaving)));
+        }
         // It has been idle since the last step, and can begin while the host queues the search for grains that leave.
         self.gpu.submit_aside();
         let n = self.n;

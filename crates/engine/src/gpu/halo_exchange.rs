@@ -5,7 +5,7 @@ use super::Number;
 use super::joint_halo::await_all;
 use super::step_halo::StepHalo;
 use crate::exchange::{DecodeError, HaltReason};
-use seixo_device::gpu::{Buffer, Gpu, GpuError, Rows};
+use seixo_device::gpu::{Buffer, Gpu, GpuError, PART_WORDS, Rows};
 use seixo_sweeps::layout::RECORD;
 use std::any::Any;
 use std::sync::Arc;
@@ -13,10 +13,8 @@ use std::sync::Arc;
 /// Data that one subdomain passes to another of the same process.
 pub(crate) type HaloMessage = Box<dyn Any + Send>;
 
-/// Words before the records of a packed halo; the first one is a halt flag. A part of a buffer starts at a multiple of 64 words.
-const HEADER: usize = 64;
-/// The records are for a multiple of this many particles, for the same reason.
-const GROUP: usize = 64;
+/// Words before the records of a packed halo; the first one is a halt flag.
+const HEADER: usize = PART_WORDS;
 
 /// Positions and motion of the particles that are ghosts in another subdomain, in one memory, so that one copy takes all along.
 pub(super) struct PackedHalo<C, R> {
@@ -29,9 +27,9 @@ pub(super) struct PackedHalo<C, R> {
     pub motions: Buffer<R>,
 }
 
-/// Number of particles for which a halo of this many has room.
+/// Number of particles for which a halo of this many has room. Its parts begin where parts of a buffer may.
 fn room_for(particles: usize) -> usize {
-    particles.max(1).next_multiple_of(GROUP)
+    particles.max(1).next_multiple_of(PART_WORDS)
 }
 
 /// The words of this many numbers of type T.

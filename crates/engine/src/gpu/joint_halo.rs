@@ -11,12 +11,9 @@
 use super::Number;
 use super::halo_exchange::PackedHalo;
 use super::inboxes::{Inboxes, Post};
-use seixo_device::gpu::{Buffer, Gpu, GpuError};
+use seixo_device::gpu::{Buffer, Gpu, GpuError, PART_WORDS};
 use seixo_sweeps::layout::RECORD;
 use std::sync::Arc;
-
-/// Words of a part of the memory are a multiple of this, as a part of a buffer starts at a multiple of 64 words.
-const GROUP: usize = 64;
 
 /// Two neighbor subdomains on GPUs of their own.
 #[derive(Clone)]
@@ -158,7 +155,7 @@ impl<R: Number> JointColumn<R> {
         [shown, followed]: [usize; 2],
     ) -> Result<JointColumn<R>, GpuError> {
         let words =
-            [shown, followed].map(|particles| (RECORD * particles.max(1) * size_of::<R>() / size_of::<u32>()).next_multiple_of(GROUP));
+            [shown, followed].map(|particles| (RECORD * particles.max(1) * size_of::<R>() / size_of::<u32>()).next_multiple_of(PART_WORDS));
         let memory = JointMemory::new(gpu, before.map(|before| before.memory), pair, Post::Column, words)?;
         let [own_at, theirs_at] = memory.starts;
         Ok(JointColumn {

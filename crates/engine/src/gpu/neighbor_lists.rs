@@ -317,7 +317,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let mut copies = self.gpu.copies();
         let entries = lists_pairs.then(|| self.rows.request_entries(&mut copies, self.n));
         let contacts = (lists_pairs && self.kind.frictional).then(|| self.old_contacts.request_number(&mut copies));
-        let near = walls.map(|near| (self.request_counts_near(&near, &mut copies), near));
+        let near = walls.map(|near| (self.request_counts_near(&mut copies), near));
         let arrived = copies.wait()?;
         if let Some(entries) = entries {
             self.rows.refuse_too_long(&self.gpu, self.n)?;
@@ -325,7 +325,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             self.fill_pairs(host, arrived.take(entries)[0] as usize, contacts as usize)?;
         }
         match near {
-            Some((counts, near)) => self.fill_near_walls(host, near, counts.map(|count| arrived.take(count)[0] as usize)),
+            Some((counts, near)) => self.fill_near_walls(host, near, &arrived.take(counts)),
             None => Ok(()),
         }
     }
@@ -487,6 +487,11 @@ impl<C: Number> Cells<C> {
         );
     }
 
+    /// Corners of the domain of a search.
+    pub(super) fn sought_in(&self) -> &Buffer<C> {
+        if self.is_bounded { &self.domain } else { &self.unbounded }
+    }
+
     /// Queues the search for the box around those of n particles that are inside the domain. With member numbers, only free particles count.
     pub(super) fn find_bounds(&self, gpu: &Gpu, position: &Buffer<C>, member: Option<&Buffer<u32>>, n: usize) {
         let (count, dim) = units(neighbor_lists::BOUNDS * THREADS);
@@ -495,7 +500,7 @@ impl<C: Number> Cells<C> {
             count,
             dim,
             position.records(),
-            self.domain.argument(),
+            self.sought_in().argument(),
             member.unwrap_or(&self.shapes).argument(),
             self.corners.records(),
             n as u32,
@@ -569,6 +574,7 @@ impl<C: Number> Cells<C> {
         let (Bounds { low, high }, kept) = match extent {
             Extent::Domain(corners) => {
                 gpu.write(&self.domain, &numbers::<C>(corners.iter().copied()));
+                self.is_bounded = true;
                 self.bounds(gpu, position, None, n)?
             }
             Extent::Known(bounds) => (bounds, n),
@@ -604,11 +610,12 @@ impl<C: Number> Cells<C> {
             shapes: gpu.buffer(grids * SHAPE, "the grids")?,
             sorted_by: (Vec::new(), Vec::new()),
             domain: unbounded()?,
+            is_bounded: true,
             unbounded: unbounded()?,
             first: gpu.buffer(RECORD, "cells")?,
             corners: gpu.buffer(neighbor_lists::BOUNDS * 2 * RECORD, "the box of all grains")?,
             lengths: gpu.buffer(n, "lengths of rows")?,
-            kept: gpu.buffer(1, "lengths of rows")?,
+            kept: gpu.buffer(2, "lengths of rows")?,
             workspace: Workspace::new(gpu)?,
             counts: gpu.buffer(RECORD, "domains")?,
             starts: gpu.buffer(RECORD, "domains")?,

@@ -447,16 +447,6 @@ impl<R: Number> Rows<R> {
         } else {
             self.launch(gpu, search, false);
         }
-        let (count, dim) = units(tiles);
-        neighbor_lists::tile_sizes::launch(
-            gpu.client(),
-            count,
-            dim,
-            self.count.argument(),
-            search.lengths.argument(),
-            n as u32,
-            tiles as u32,
-        );
         self.workspace.exclusive_scan(gpu, search.lengths, tiles, &self.tile_first)
     }
 
@@ -545,9 +535,11 @@ impl<R: Number> Rows<R> {
             index.grids.argument(),
             index.shapes.argument(),
             index.first.argument(),
-            search.member.unwrap_or(search.lengths).argument(),
+            // Not read without marks.
+            search.member.unwrap_or(&self.tile_first).argument(),
             search.room.as_words(),
             self.count.argument(),
+            search.lengths.argument(),
             C::of(index.skin),
             index.number as u32,
             search.candidate_words() as u32,
@@ -586,6 +578,11 @@ impl<R: Number> Rows<R> {
     /// Counts neighbors with any search, or writes them.
     fn launch<C: Number>(&self, gpu: &Gpu, search: &RowSearch<'_, C>, fill: bool) {
         let (index, n) = (&search.index, search.n);
+        let (out, unused) = if fill {
+            (&self.list, &self.count)
+        } else {
+            (&self.count, &self.list)
+        };
         let (count, dim) = units(n);
         neighbor_lists::neighbor_rows::launch::<C>(
             gpu.client(),
@@ -597,8 +594,10 @@ impl<R: Number> Rows<R> {
             index.first.argument(),
             index.items.argument(),
             self.tile_first.argument(),
-            search.member.unwrap_or(search.lengths).argument(),
-            if fill { &self.list } else { &self.count }.argument(),
+            // Not read without marks.
+            search.member.unwrap_or(unused).argument(),
+            out.argument(),
+            search.lengths.argument(),
             super::sides::<C, C>(&index.sides),
             C::of(index.skin),
             index.number as u32,

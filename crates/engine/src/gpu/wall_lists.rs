@@ -6,11 +6,10 @@ use super::servos::ServoLoads;
 use super::{GpuGrains, Number, WallRows, make_room_for_sums, numbers};
 use crate::broad_phase::WALLS;
 use crate::populations::Populations;
-use seixo_device::gpu::{Buffer, Copies, Gpu, GpuError, Ticket, Word, bytes_of, units};
+use seixo_device::gpu::{Buffer, Copies, Gpu, GpuError, PART_WORDS, Ticket, Word, bytes_of, items_of, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::kernels::neighbor_lists;
 use seixo_sweeps::kernels::wall_forces::WALL_THREADS;
-use seixo_sweeps::kernels::walls::list_leads;
 use seixo_sweeps::layout::{ELEMENT, RECORD, WALL, WALL_CONTACT};
 use seixo_sweeps::wall_pose::POSE;
 use std::mem::swap;
@@ -38,26 +37,21 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         }
         self.wall_rows(&near, host, &self.cells.lengths, None);
         let (gpu, cells) = (&self.gpu, &mut self.cells);
-        cells.workspace.exclusive_scan(gpu, &cells.lengths, n, &near.row)?;
-        // The grains that have a row.
-        cells.workspace.compact(gpu, &cells.lengths, n, &near.grains, &cells.kept)?;
+        // Also lists the grains that have a row.
+        let near_walls = (&near.grains, &cells.kept);
+        cells.workspace.scan_and_compact(gpu, &cells.lengths, n, &near.row, near_walls)?;
         Ok(Some(near))
     }
 
-    /// Requests the download of what was counted: the number of entries, and that of grains that have some.
-    pub(super) fn request_counts_near(&self, near: &WallRows<C, R>, copies: &mut Copies) -> [Ticket<u32>; 2] {
-        [copies.add(&near.row, self.n..self.n + 1), copies.add(&self.cells.kept, 0..1)]
+    /// Requests the download of what was counted: the number of grains that have entries, and that of all entries.
+    pub(super) fn request_counts_near(&self, copies: &mut Copies) -> Ticket<u32> {
+        copies.add(&self.cells.kept, 0..2)
     }
 
-    /// Queues the writing of the counted rows of walls, and of their contact histories, for these numbers of entries and of grains near walls.
-    pub(super) fn fill_near_walls(
-        &mut self,
-        host: &Populations,
-        mut near: WallRows<C, R>,
-        [entries, grains]: [usize; 2],
-    ) -> Result<(), GpuError> {
+    /// Queues the writing of the counted rows of walls, and of their contact histories, for the numbers of [`GpuGrains::request_counts_near`].
+    pub(super) fn fill_near_walls(&mut self, host: &Populations, mut near: WallRows<C, R>, counts: &[u32]) -> Result<(), GpuError> {
         let (n, gpu) = (self.n, &self.gpu);
-        (near.entries, near.near) = (entries, grains);
+        (near.near, near.entries) = (counts[0] as usize, counts[1] as usize);
         make_room(gpu, &mut near.list, near.entries, "grains near walls")?;
         make_room(
             gpu,
@@ -66,30 +60,19 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             "histories of walls",
         )?;
         make_room(gpu, &mut near.wall_contacts, near.entries * WALL_CONTACT, "touches of walls")?;
-        gpu.clear(&near.wall_contacts);
+        make_room(gpu, &mut near.leads, near.near * RECORD, "grains near walls")?;
         if let Some(work) = &mut near.work {
             make_room(gpu, work, near.entries, "wear of walls")?;
             gpu.clear(work);
         }
         self.wall_rows(&near, host, &near.list, Some(near.near));
-        make_room(gpu, &mut near.leads, near.near * RECORD, "grains near walls")?;
-        let (count, dim) = units(near.near);
-        list_leads::launch(
-            gpu.client(),
-            count.clone(),
-            dim,
-            near.grains.argument(),
-            near.row.argument(),
-            near.list.argument(),
-            near.leads.argument(),
-            near.near as u32,
-        );
         // Where few grains are near walls, there are as many records as larger blocks of all grains need. In a step that is one launch, each block of
         // grains has its own.
         let of_one_launch = if self.are_few(host) { blocks_of_one_launch(n) } else { 0 };
         let cubes = near.near.div_ceil(WALL_THREADS).max(of_one_launch);
         make_room_for_sums(gpu, &mut self.wall_power, cubes)?;
         if self.kind.frictional {
+            let (count, dim) = units(near.near);
             neighbor_lists::carry_wall_histories::launch::<R, C>(
                 gpu.client(),
                 count,
@@ -124,7 +107,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         }
     }
 
-    /// Counts the elements near every grain into `out`. With the number of the grains that were found near walls, fills their rows with the elements.
+    /// Counts the elements near every grain into `out`. With the number of the grains that were found near walls, fills their rows with the elements, and
+    /// writes what steps need of these rows.
     fn wall_rows(&self, near: &WallRows<C, R>, host: &Populations, out: &Buffer<u32>, found: Option<usize>) {
         // Rows are filled for grains that have some elements, whatever their marks.
         let member = if found.is_none() {
@@ -152,6 +136,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             touching.argument(),
             is_held.argument(),
             out.argument(),
+            near.wall_contacts.argument(),
+            near.leads.argument(),
             C::of(host.walls.skin),
             near.planes.sent.len() as u32,
             threads as u32,
@@ -161,17 +147,31 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     }
 }
 
+/// The words of this many numbers of type C.
+fn words_of<C>(numbers: usize) -> usize {
+    numbers * size_of::<C>() / size_of::<u32>()
+}
+
+/// The word at which records begin behind the numbers of elements.
+fn word_of_records<C>(elements: usize) -> usize {
+    words_of::<C>(elements).next_multiple_of(PART_WORDS)
+}
+
 impl<C: Number, R: Number> WallRows<C, R> {
     /// Walls of the host, without rows yet.
     pub(super) fn new(gpu: &Gpu, host: &mut Populations, n: usize, batch: usize) -> Result<WallRows<C, R>, GpuError> {
         let frictional = host.context.materials.has_friction;
         let walls = &host.walls;
         let upload = |values: &[f64]| gpu.upload(&numbers::<C>(values.iter().copied()), "walls");
+        let (elements, records) = (walls.start.len(), walls.given.len() * WALL);
+        let at_records = word_of_records::<C>(elements);
+        let placed: Buffer<u32> = gpu.buffer(at_records + words_of::<C>(records), "walls")?;
         let mut near = WallRows {
-            elements: gpu.buffer(walls.start.len(), "walls")?,
             start: upload(&walls.start)?,
             at_rest: upload(&walls.at_rest)?,
-            records: gpu.buffer(walls.given.len() * WALL, "walls")?,
+            elements: placed.part_from(0, elements),
+            records: placed.part_from(at_records, records),
+            placed,
             servos: Arc::new(gpu.buffer(walls.servos.len(), "walls")?),
             poses: gpu.buffer(
                 if walls.has_moving() { batch * walls.given.len() * POSE } else { 1 },
@@ -205,8 +205,15 @@ impl<C: Number, R: Number> WallRows<C, R> {
         host.walls.sort(host.grains.cells.largest_radius());
         let walls = &host.walls;
         debug_assert_eq!(walls.elements.len() % ELEMENT, 0);
-        gpu.write(&self.elements, &numbers::<C>(walls.elements.iter().copied()));
-        gpu.write(&self.records, &numbers::<C>(walls.records.iter().copied()));
+        let words_of_numbers = |values: &[f64]| -> Vec<u32> {
+            let numbers = numbers::<C>(values.iter().copied());
+            items_of(bytes_of(&numbers)).expect("numbers have whole words")
+        };
+        let mut words = words_of_numbers(&walls.elements);
+        words.resize(word_of_records::<C>(walls.elements.len()), 0);
+        words.extend(words_of_numbers(&walls.records));
+        assert_eq!(words.len(), self.placed.len(), "walls have other elements than before");
+        gpu.write_items(&self.placed, 0, words);
         gpu.write(&self.servos, &numbers::<C>(walls.servos.iter().copied()));
         self.planes.send(gpu, &walls.planes)?;
         self.grid.send(gpu, &numbers::<C>(walls.grid.iter().copied()))?;

@@ -190,7 +190,8 @@ pub fn find_among<C: Real>(
     }
 }
 
-/// Packs m grains: the first of the found indices, of which there are `kept`. If fewer were found, grain 0 follows. `place` gets the indices.
+/// Packs m grains: the first of a list of found indices, which begins at entry `first` of `found`. The list has a number, by which `kept` has how many were
+/// found. If these are fewer, grain 0 follows. `place` gets the indices.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn pack<R: Real, C: Real>(
@@ -209,14 +210,16 @@ pub fn pack<R: Real, C: Real>(
     words: &mut [u32],
     coordinates: &mut [Record<C>],
     motions: &mut [Record<R>],
+    list: u32,
+    first: u32,
     m: u32,
     #[comptime] frictional: bool,
 ) {
     let k = ABSOLUTE_POS;
     if k < m as usize {
         let mut taken = 0u32;
-        if k < kept[0] as usize {
-            taken = found[k];
+        if k < kept[list as usize] as usize {
+            taken = found[first as usize + k];
         }
         place[k] = taken;
         let i = taken as usize;
@@ -234,7 +237,8 @@ pub fn pack<R: Real, C: Real>(
     }
 }
 
-/// Unpacks m packed grains to the indices from `from` on, as ghost particles or as own grains. `place` gets the indices of ghosts.
+/// Unpacks m packed grains to the indices from `from` on, as ghost particles or as own grains. `place` gets the indices of ghosts, behind those that are
+/// `listed`.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn unpack<R: Real, C: Real>(
@@ -251,6 +255,7 @@ pub fn unpack<R: Real, C: Real>(
     half_velocity: &mut [Record<R>],
     half_spin: &mut [Record<R>],
     place: &mut [u32],
+    listed: u32,
     from: u32,
     m: u32,
     #[comptime] as_ghosts: bool,
@@ -265,7 +270,7 @@ pub fn unpack<R: Real, C: Real>(
         let own = words[k * 4usize + 3usize];
         if as_ghosts {
             member[i] = ghost_of(own);
-            place[k] = i as u32;
+            place[listed as usize + k] = i as u32;
         } else {
             member[i] = own;
         }

@@ -6,7 +6,7 @@ use crate::bodies::{FREE, REMOVED, is_carried, is_ghost};
 use crate::buckets::bucket_of_grain;
 use crate::cells::{cell_of, class_of};
 use crate::entries::{TILE, first_entry};
-use crate::layout::{Record, between_steps, kept_beside, last, load, record, xyz};
+use crate::layout::{Record, WALL_CONTACT, between_steps, kept_beside, last, load, record, xyz};
 use crate::motion::StepParameters;
 use crate::neighbors::{RowPlan, neighbors_of, overlapped_cells};
 use crate::periodic::{PeriodicBoundaries, wrap};
@@ -20,6 +20,9 @@ pub const BOUNDS: usize = 256;
 
 /// A coordinate larger than all others.
 pub(super) const FAR: f32 = 1.0e37;
+
+/// Tiles of the grains of a block.
+const TILES_OF_BLOCK: usize = THREADS / TILE;
 
 /// Index of the second word that halts steps.
 const HALTED_TOO: usize = HALTED + 1;
@@ -300,8 +303,9 @@ pub fn wrap_grains<R: Real, C: Coordinate<R>>(
     put_sum::<C>(energy, gained);
 }
 
-/// Writes the number of neighbors of each of n grains to `out` or, if the plan fills rows, the neighbors to its row. `all` is the number of grains
-/// among which neighbors are searched. With `copies`, ghost particles, which `member` marks, get no neighbors.
+/// Writes the number of neighbors of each of n grains to `out`, and the entries of each tile to `sizes`, or, if the plan fills rows, the neighbors of each
+/// grain to its row. `all` is the number of grains among which neighbors are searched. With `copies`, ghost particles, which `member` marks, get no
+/// neighbors.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn neighbor_rows<C: Real>(
@@ -313,6 +317,7 @@ pub fn neighbor_rows<C: Real>(
     tile_first: &[u32],
     member: &[u32],
     out: &mut [u32],
+    sizes: &mut [u32],
     sides: &PeriodicBoundaries<C, C>,
     skin: C,
     number_of_grids: u32,
@@ -331,6 +336,7 @@ pub fn neighbor_rows<C: Real>(
             }
         }
     }
+    let mut length = 0u32.runtime();
     if has_row {
         let mut at = 0usize;
         if plan.fill {
@@ -355,7 +361,11 @@ pub fn neighbor_rows<C: Real>(
         );
         if !plan.fill {
             out[i] = count;
+            length = count;
         }
+    }
+    if !plan.fill {
+        put_tile_sizes(length, sizes, n);
     }
 }
 
@@ -474,19 +484,23 @@ pub fn cells_of_boxes<C: Real>(
     }
 }
 
-/// Entries of every tile of 32 grains: its longest row times 32.
-#[cube(launch)]
-pub fn tile_sizes(count: &[u32], size: &mut [u32], n: u32, tiles: u32) {
-    let tile = ABSOLUTE_POS;
-    if tile < tiles as usize {
+/// Writes the entries of each tile of 32 grains: its longest row times 32. Each thread has the length of the row of its grain, or zero without one. All
+/// threads of a block must call it.
+#[cube]
+pub(super) fn put_tile_sizes(length: u32, sizes: &mut [u32], n: u32) {
+    // Other shared memory of the kernel may be at the same place.
+    sync_cube();
+    let mut lengths = Shared::<[u32]>::new_slice(THREADS);
+    let unit = UNIT_POS as usize;
+    lengths[unit] = length;
+    sync_cube();
+    let tile = CUBE_POS * TILES_OF_BLOCK + unit;
+    if unit < TILES_OF_BLOCK && tile * TILE < n as usize {
         let mut most = 0u32;
         for k in 0..TILE {
-            let i = tile * TILE + k;
-            if i < n as usize {
-                most = max(most, count[i]);
-            }
+            most = max(most, lengths[unit * TILE + k]);
         }
-        size[tile] = most * TILE as u32;
+        sizes[tile] = most * TILE as u32;
     }
 }
 
@@ -517,8 +531,11 @@ pub fn sum_lengths(count: &[u32], sums: &mut [u32], n: u32) {
     }
 }
 
-/// Number of wall elements near every grain or, with `fill`, the elements, in rows that start at `row`. Grains of bodies with prescribed motion have
-/// none.
+/// Number of wall elements near every grain. Grains of bodies with prescribed motion have none.
+///
+/// With `fill`, writes the elements near each of the n grains whose indices are `place`, to rows that start at `row`, and sets the contacts of these entries
+/// to none. Also writes what [`walls()`](crate::kernels::wall_forces::walls()) reads first to `leads`: the index of the grain, the first entry and the end of
+/// its row, and the element of that entry. Otherwise each of these reads waits for the one before.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn wall_rows<C: Real>(
@@ -535,6 +552,8 @@ pub fn wall_rows<C: Real>(
     touching: &[u32],
     is_held: &[u32],
     out: &mut [u32],
+    wall_contacts: &mut [C],
+    leads: &mut [u32],
     skin: C,
     number_of_planes: u32,
     n: u32,
@@ -575,7 +594,17 @@ pub fn wall_rows<C: Real>(
                 fill,
             );
         }
-        if !fill {
+        if fill {
+            let end = row[i + 1usize];
+            let lead = ABSOLUTE_POS * 4usize;
+            leads[lead] = i as u32;
+            leads[lead + 1usize] = at as u32;
+            leads[lead + 2usize] = end;
+            leads[lead + 3usize] = out[at];
+            for number in at * WALL_CONTACT..end as usize * WALL_CONTACT {
+                wall_contacts[number] = C::new(0.0);
+            }
+        } else {
             out[i] = count;
         }
     }

@@ -23,6 +23,7 @@
 //! all rows of a tile together: whole transactions of memory instead of parts.
 
 use super::THREADS;
+use super::neighbor_lists::put_tile_sizes;
 use crate::bodies::is_ghost;
 use crate::cells::{cells_around, first_of_run, has_few_runs, next_run, walk_around, walk_through};
 use crate::entries::{TILE, first_entry};
@@ -117,9 +118,9 @@ fn found_among_four<C: Real>(
     found & (others | (others << 4u32))
 }
 
-/// Counts the neighbors of each of n grains, and keeps them in `marks`. The first 32 `words` candidates have bits; with `touching`, another word says
-/// which neighbors overlap the grain. With `notes`, there is one grid, and `words` is one less than [`NOTE_WORDS`]: the last word says whether the grain
-/// has notes. With `copies`, ghost particles, which `member` marks, get no neighbors.
+/// Counts the neighbors of each of n grains, and keeps them in `marks`. Also writes the entries of each tile of rows to `sizes`. The first 32 `words`
+/// candidates have bits; with `touching`, another word says which neighbors overlap the grain. With `notes`, there is one grid, and `words` is one less
+/// than [`NOTE_WORDS`]: the last word says whether the grain has notes. With `copies`, ghost particles, which `member` marks, get no neighbors.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn mark_neighbors<C: Real>(
@@ -130,6 +131,7 @@ pub fn mark_neighbors<C: Real>(
     member: &[u32],
     marks: &mut [u32],
     count: &mut [u32],
+    sizes: &mut [u32],
     skin: C,
     number_of_grids: u32,
     words: u32,
@@ -142,12 +144,12 @@ pub fn mark_neighbors<C: Real>(
     let mut noted = Shared::<[u32]>::new_slice(comptime!(if notes { NOTED } else { 1usize }));
     let unit = UNIT_POS as usize;
     let i = ABSOLUTE_POS;
+    let mut listed = 0u32.runtime();
     if i < n as usize {
         let mut has_row = true;
         if copies {
             has_row = !is_ghost(member[i]);
         }
-        let mut listed = 0u32.runtime();
         if has_row {
             let own = position[i];
             let center = xyz::<C>(own);
@@ -266,6 +268,7 @@ pub fn mark_neighbors<C: Real>(
         }
         count[i] = listed;
     }
+    put_tile_sizes(listed, sizes, n);
 }
 
 /// Writes the rows of n grains, whose neighbors [`mark_neighbors()`] counted and kept, with the same `words` and `notes`. With `touching`, neighbors

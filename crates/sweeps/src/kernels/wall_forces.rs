@@ -24,8 +24,8 @@ pub const PLACED_ELEMENTS: usize = WALL_THREADS;
 pub const PLACED_WALLS: usize = 16;
 
 /// Wall forces on the n grains near walls. They overwrite the force and torque of these grains. `leads` has a record for each of them, see
-/// [`list_leads()`](crate::kernels::walls::list_leads()). If some are `shaped`, `shape` has the mark [`FREE`] for spheres; the others get no force here,
-/// see [`crate::kernels::polyhedra_walls::shape_walls()`].
+/// [`wall_rows()`](crate::kernels::neighbor_lists::wall_rows()). If some are `shaped`, `shape` has the mark [`FREE`] for spheres; the others get no force
+/// here, see [`crate::kernels::polyhedra_walls::shape_walls()`].
 ///
 /// If it `places` walls, it does first what [`place()`](crate::kernels::walls::place()) does, also in a step that is halted: each block for itself, in
 /// shared memory, so that none waits for another. `elements` and `records` are then those at rest, and the first block writes the present ones to

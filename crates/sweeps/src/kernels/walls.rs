@@ -32,21 +32,6 @@ pub fn place<C: Real>(
     }
 }
 
-/// Writes for each of the n grains near walls, whose indices are in `grains`, what [`walls()`](crate::kernels::wall_forces::walls()) reads first: the
-/// index of the grain, the first entry and the end of its row, and the element of that entry. Otherwise each of these reads waits for the one before.
-#[cube(launch)]
-pub fn list_leads(grains: &[u32], row: &[u32], list: &[u32], leads: &mut [u32], n: u32) {
-    let k = ABSOLUTE_POS;
-    if k < n as usize {
-        let i = grains[k] as usize;
-        let first = row[i];
-        leads[k * 4usize] = grains[k];
-        leads[k * 4usize + 1usize] = first;
-        leads[k * 4usize + 2usize] = row[i + 1usize];
-        leads[k * 4usize + 3usize] = list[first as usize];
-    }
-}
-
 /// Whether entry k of the wall list belongs to this wall.
 #[cube]
 pub(super) fn is_of_wall<C: Real>(k: usize, wall: usize, list: &[u32], elements: &[C]) -> bool {

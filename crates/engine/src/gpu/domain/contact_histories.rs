@@ -13,7 +13,6 @@ use seixo_sweeps::kernels::THREADS;
 use seixo_sweeps::kernels::domain::{
     count_in_contact, count_near, pack_histories, pack_wall_histories, unpack_histories, unpack_wall_histories,
 };
-use seixo_sweeps::layout::RECORD;
 use std::marker::PhantomData;
 
 /// Contact histories of grains that migrated here, which have successive indices from `first` on: those with grains, and those with walls.
@@ -25,23 +24,37 @@ pub(super) struct ArrivedHistories {
     pub of_shapes: Option<[Vec<u8>; 2]>,
 }
 
-/// Room for packed contact histories in GPU memory: the first entry of each grain, and for each entry the number of the grain among those packed,
-/// the other grain or wall element, and the history. The latter are in one memory, so that one copy takes all along.
+/// Room for packed contact histories in GPU memory: the first entry of each grain and the end of the last, and for each entry the number of the grain among
+/// those packed, the other grain or wall element, and the history. All are in one memory, so that one copy takes all along.
 pub(super) struct HistoryBuffer<R> {
-    start: Buffer<u32>,
     whole: Buffer<u32>,
-    /// Number of entries for which the parts are laid out.
-    room: usize,
+    layout: HistoryLayout,
+    start: Buffer<u32>,
     whose: Buffer<u32>,
     history: Buffer<R>,
 }
 
-/// Downloads of packed contact histories, in progress.
-pub(super) struct HistoryReadback<R> {
-    start: Ticket<u32>,
-    whole: Ticket<u32>,
+/// Where the parts of packed contact histories are: numbers of grains and of entries for which there is room, and values of each history.
+#[derive(Clone, Copy)]
+struct HistoryLayout {
+    grains: usize,
     room: usize,
     numbers: usize,
+}
+
+impl HistoryLayout {
+    /// The words at which the entries and their histories begin, and all words, for histories of this type.
+    fn words<R>(self) -> [usize; 3] {
+        let whose = room_of(self.grains + 1);
+        let history = whose + 2 * self.room;
+        [whose, history, history + words_of::<R>(self.numbers * self.room)]
+    }
+}
+
+/// A download of packed contact histories, in progress.
+pub(super) struct HistoryReadback<R> {
+    whole: Ticket<u32>,
+    layout: HistoryLayout,
     histories: PhantomData<R>,
 }
 
@@ -56,44 +69,51 @@ pub(super) struct HostHistories<R> {
 impl<R: Number> HistoryBuffer<R> {
     /// Without room yet.
     pub fn new(gpu: &Gpu) -> Result<HistoryBuffer<R>, GpuError> {
-        let whole: Buffer<u32> = gpu.buffer(2 * room_of(0), "domains")?;
-        Ok(HistoryBuffer {
-            start: gpu.buffer(RECORD, "domains")?,
-            whose: whole.part_from(0, 2 * room_of(0)),
-            history: whole.part_from(0, 0),
+        let layout = HistoryLayout {
+            grains: 0,
+            room: room_of(0),
+            numbers: 0,
+        };
+        let [.., all] = layout.words::<R>();
+        Ok(HistoryBuffer::within(gpu.buffer(all, "domains")?, layout))
+    }
+
+    /// Parts of this memory.
+    fn within(whole: Buffer<u32>, layout: HistoryLayout) -> HistoryBuffer<R> {
+        let [whose, history, _] = layout.words::<R>();
+        HistoryBuffer {
+            start: whole.part_from(0, layout.grains + 1),
+            whose: whole.part_from(whose, 2 * layout.room),
+            history: whole.part_from(history, layout.numbers * layout.room),
+            layout,
             whole,
-            room: 0,
-        })
+        }
     }
 
     /// Makes room for m grains and this many entries, each with this many values.
     fn make_room(&mut self, gpu: &Gpu, m: usize, entries: usize, numbers: usize) -> Result<(), GpuError> {
-        self.room = room_of(entries);
-        make_room(gpu, &mut self.start, m + 1, "domains")?;
-        let words = self.words(numbers);
-        if self.whole.len() < words {
+        let layout = HistoryLayout {
+            grains: m,
+            room: room_of(entries),
+            numbers,
+        };
+        let [.., all] = layout.words::<R>();
+        if self.whole.len() < all {
             // All parts keep the old memory, which must be free before there is more.
-            let least = Self::new(gpu)?;
-            (self.whole, self.whose, self.history) = (least.whole, least.whose, least.history);
-            make_room(gpu, &mut self.whole, words, "domains")?;
+            *self = HistoryBuffer::new(gpu)?;
+            make_room(gpu, &mut self.whole, all, "domains")?;
         }
-        self.whose = self.whole.part_from(0, 2 * self.room);
-        self.history = self.whole.part_from(2 * self.room, numbers * self.room);
+        let least = self.whole.part_from(0, 1);
+        *self = HistoryBuffer::within(std::mem::replace(&mut self.whole, least), layout);
         Ok(())
     }
 
-    /// Words of all entries with `numbers` values each.
-    fn words(&self, numbers: usize) -> usize {
-        2 * self.room + words_of::<R>(numbers * self.room)
-    }
-
-    /// Requests the download of the first entries of m grains and the one behind, and of all entries for which there is room, with `numbers` values each.
-    fn ask(&self, copies: &mut Copies, m: usize, numbers: usize) -> HistoryReadback<R> {
+    /// Requests the download of all for which there is room.
+    fn ask(&self, copies: &mut Copies) -> HistoryReadback<R> {
+        let [.., all] = self.layout.words::<R>();
         HistoryReadback {
-            start: copies.add(&self.start, 0..m + 1),
-            whole: copies.add(&self.whole, 0..self.words(numbers)),
-            room: self.room,
-            numbers,
+            whole: copies.add(&self.whole, 0..all),
+            layout: self.layout,
             histories: PhantomData,
         }
     }
@@ -101,9 +121,10 @@ impl<R: Number> HistoryBuffer<R> {
     /// Writes received entries, which have `numbers` values each.
     fn write(&mut self, gpu: &Gpu, whose: &[u32], histories: &[R], numbers: usize) -> Result<(), GpuError> {
         self.make_room(gpu, 0, whose.len() / 2, numbers)?;
-        let mut words = vec![0; self.words(numbers)];
-        put_numbers(&mut words, 0, whose);
-        put_numbers(&mut words, 2 * self.room, histories);
+        let [whose_at, histories_at, all] = self.layout.words::<R>();
+        let mut words = vec![0; all];
+        put_numbers(&mut words, whose_at, whose);
+        put_numbers(&mut words, histories_at, histories);
         gpu.write_items(&self.whole, 0, words);
         Ok(())
     }
@@ -112,12 +133,13 @@ impl<R: Number> HistoryBuffer<R> {
 impl<R: Number> HistoryReadback<R> {
     /// The histories, once they have arrived.
     pub fn histories(self, arrived: &Arrived) -> HostHistories<R> {
-        let start = arrived.take(self.start);
+        let HistoryLayout { grains, room, numbers } = self.layout;
+        let [whose, history, _] = self.layout.words::<R>();
         arrived.make(self.whole, |words| HostHistories {
-            start,
-            whose: words[..2 * self.room].to_vec(),
-            history: numbers_in(words, 2 * self.room, self.numbers * self.room),
-            numbers: self.numbers,
+            start: words[..=grains].to_vec(),
+            whose: words[whose..history].to_vec(),
+            history: numbers_in(words, history, numbers * room),
+            numbers,
         })
     }
 }
@@ -197,7 +219,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             counts,
             numbers,
         );
-        let of_grains = of_grains.ask(copies, m, numbers);
+        let of_grains = of_grains.ask(copies);
         let Some(near) = self.walls.as_ref().filter(|near| near.entries > 0) else {
             return Ok([Some(of_grains), None]);
         };
@@ -230,7 +252,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             counts,
             of_walls,
         );
-        Ok([Some(of_grains), Some(near_walls.ask(copies, m, of_walls))])
+        Ok([Some(of_grains), Some(near_walls.ask(copies))])
     }
 
     /// Restores the contact histories of grains that migrated here, in the lists that were just built.
@@ -393,7 +415,7 @@ mod tests {
                 numbers,
             );
             let mut copies = gpu.copies();
-            let coming = packed.ask(&mut copies, m, numbers);
+            let coming = packed.ask(&mut copies);
             coming.histories(&copies.wait().unwrap())
         };
         let [scanned, counted] = [false, true].map(packed_by);

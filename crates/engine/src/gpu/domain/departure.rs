@@ -1,7 +1,9 @@
 //! Grains that leave for other subdomains. They are found, packed and downloaded with their contact histories in one wait, as long as there is room for
 //! all; otherwise there is room the next time. Where it can, the GPU finds and packs the ghosts of others in the same wait.
 
+use super::DomainState;
 use super::contact_histories::HostHistories;
+use super::ghosts::FoundGhosts;
 use super::migration::{MigratingCounts, widths_of};
 use super::packing::HostGrains;
 use crate::exchange::{HaltReason, append_message};
@@ -12,7 +14,7 @@ use crate::populations::Populations;
 use seixo_device::gpu::{Copies, GpuError, units};
 use seixo_laws::{Coordinate, Vector3};
 use seixo_sweeps::domain::{Block, is_in_block};
-use seixo_sweeps::kernels::domain::{LEAVES, MOST_NEIGHBORS, mark_gone};
+use seixo_sweeps::kernels::domain::{MOST_NEIGHBORS, mark_gone};
 
 /// Grains that leave, and their contact histories with grains and with walls.
 struct Departure<C, R> {
@@ -118,17 +120,6 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     ) -> Result<Departure<C, R>, GpuError> {
         let (n, widths) = (self.n, widths_of(&self.belongings()));
         let mut in_reach = blocks_in_reach.filter(|blocks| blocks.len() <= MOST_NEIGHBORS);
-        match in_reach {
-            Some(blocks) => self.find_for_others(own, blocks)?,
-            None => self.mark(own, true, 0),
-        }
-        let border = self.border.as_ref().expect("a domain has a border");
-        let (cells, found) = (&mut self.cells, &border.parcel.kept);
-        cells
-            .workspace
-            .compact_bits(&self.gpu, (&cells.lengths, LEAVES), n, &self.order, found)?;
-        // The GPU searches while the host queues the rest.
-        self.gpu.submit_aside();
         let mut is_counted = false;
         loop {
             let MigratingCounts {
@@ -137,14 +128,17 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 shape_contacts,
             } = self.border().parcel.room;
             let room = grains.min(n);
+            let lists = self.list_for_others(own, in_reach, room)?;
+            // The GPU searches while the host queues the rest.
+            self.gpu.submit_aside();
             self.pack_departing(room, &widths)?;
             let mut copies = self.gpu.copies();
             let coming = self.pack_leaving_histories(room, histories, of_walls, &mut copies)?;
             let of_shapes = self.pack_leaving_shapes(room, shape_contacts, &mut copies)?;
             let parcel = &self.border.as_ref().expect("a domain has a border").parcel;
-            let kept = copies.add(&parcel.kept, 0..1);
+            let kept = copies.add(&parcel.kept, 0..lists);
             let packed = parcel.packed.ask(&mut copies, &widths);
-            let ghosts = match in_reach.take() {
+            let corners = match in_reach.take() {
                 Some(blocks) => Some(self.pack_first_ghosts(blocks.len(), &mut copies)?),
                 None => None,
             };
@@ -156,10 +150,11 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 is_counted = true;
             }
             let arrived = pending.wait()?;
-            if let Some(ghosts) = ghosts {
-                self.border().begun = Some(ghosts.found(&arrived, n));
+            let kept = arrived.take(kept);
+            if let Some(corners) = corners {
+                self.border().begun = Some(FoundGhosts::of(&arrived, n, &kept[1..], corners));
             }
-            let m = arrived.take(kept)[0] as usize;
+            let m = kept[0] as usize;
             let parcel = &mut self.border().parcel;
             if m > room {
                 // The number of histories is not known yet.
@@ -218,6 +213,28 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         )?))
     }
 
+    /// Queues the search for the own grains outside the own block, of which the first `room` are listed in [`super::MigrationBuffer::found`]. With blocks in
+    /// reach, also lists the ghosts for each of these, as far as there is room for them. Returns the number of lists.
+    fn list_for_others(&mut self, own: &Block<f64>, in_reach: Option<&[Block<f64>]>, room: usize) -> Result<usize, GpuError> {
+        let (gpu, n, neighbors) = (self.gpu.clone(), self.n, in_reach.map_or(0, <[Block<f64>]>::len));
+        match in_reach {
+            Some(blocks) => {
+                self.make_sides(neighbors)?;
+                self.find_for_others(own, blocks)?;
+            }
+            None => self.mark(own, true, 0),
+        }
+        let lists = 1 + neighbors;
+        let DomainState { parcel, sides, .. } = self.border.as_mut().expect("a domain has a border");
+        let of_ghosts = sides[..neighbors].iter().map(|side| side.room.min(n));
+        parcel.found_room = of_ghosts.fold(room, usize::max);
+        make_room(&gpu, &mut parcel.found, lists * parcel.found_room, "domains")?;
+        let into = (&parcel.found, parcel.found_room);
+        let marks = (&self.cells.lengths, lists);
+        self.cells.workspace.compact_by_bits(&gpu, marks, n, into, &parcel.kept)?;
+        Ok(lists)
+    }
+
     /// Queues the packing of the found grains, for which there is this much room.
     fn pack_departing(&mut self, room: usize, widths: &[usize]) -> Result<(), GpuError> {
         let gpu = self.gpu.clone();
@@ -225,7 +242,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         make_room(&gpu, &mut parcel.place, room, "domains")?;
         parcel.packed.make_room(&gpu, room, widths)?;
         let parcel = &self.border.as_ref().expect("a domain has a border").parcel;
-        self.pack_found(&parcel.packed, (&self.order, &parcel.kept), &parcel.place, room);
+        self.pack_found(&parcel.packed, (&parcel.found, &parcel.kept), (0, 0), &parcel.place, room);
         Ok(())
     }
 }

@@ -20,7 +20,6 @@ use seixo_laws::Coordinate;
 use seixo_sweeps::bodies::is_owned;
 use seixo_sweeps::bounding_boxes::Bounds;
 use seixo_sweeps::domain::{Block, is_in_block};
-use seixo_sweeps::kernels::domain::LEAVES;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -36,12 +35,6 @@ pub(super) struct PackedGhosts<C, R> {
     gpu: Gpu,
 }
 
-/// Ghosts that are being selected among the grains that stay here: a download of their number for each neighbor, and of a box around all grains.
-pub(super) struct FirstGhosts<C> {
-    counts: Vec<Ticket<u32>>,
-    corners: Ticket<C>,
-}
-
 /// Ghosts that were selected among the grains that stay here, before others arrived.
 pub(super) struct FoundGhosts {
     /// Number of grains then.
@@ -52,13 +45,13 @@ pub(super) struct FoundGhosts {
     own_box: Bounds,
 }
 
-impl<C: Number> FirstGhosts<C> {
-    /// The ghosts among n grains, once their numbers have arrived.
-    pub fn found(self, arrived: &Arrived, n: usize) -> FoundGhosts {
+impl FoundGhosts {
+    /// So many ghosts for each neighbor among n grains, around which a box with these corners has arrived.
+    pub fn of<C: Number>(arrived: &Arrived, n: usize, counts: &[u32], corners: Ticket<C>) -> FoundGhosts {
         FoundGhosts {
             n,
-            counts: self.counts.into_iter().map(|count| arrived.take(count)[0] as usize).collect(),
-            own_box: arrived.make(self.corners, |corners| box_around(corners).0),
+            counts: counts.iter().map(|&count| count as usize).collect(),
+            own_box: arrived.make(corners, |corners| box_around(corners).0),
         }
     }
 }
@@ -113,30 +106,17 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         Ok(())
     }
 
-    /// Queues the packing of the ghosts that [`GpuGrains::find_for_others`] found for each of so many neighbors, and requests their numbers and the box.
-    pub(super) fn pack_first_ghosts(&mut self, neighbors: usize, copies: &mut Copies) -> Result<FirstGhosts<C>, GpuError> {
-        self.make_sides(neighbors)?;
-        let (n, widths) = (self.n, widths_of(&self.belongings()));
-        let mut counts = Vec::with_capacity(neighbors);
+    /// Queues the packing of the ghosts that [`GpuGrains::find_for_others`] found for each of so many neighbors, and requests the box.
+    pub(super) fn pack_first_ghosts(&mut self, neighbors: usize, copies: &mut Copies) -> Result<Ticket<C>, GpuError> {
+        let widths = widths_of(&self.belongings());
         for k in 0..neighbors {
-            let border = self.border.as_ref().expect("a domain has a border");
-            let (cells, found) = (&mut self.cells, &border.sides[k].kept);
-            // The order still has the grains that leave. New indices are free until the sort.
-            cells
-                .workspace
-                .compact_bits(&self.gpu, (&cells.lengths, LEAVES << (k + 1)), n, &border.place_of, found)?;
             self.pack_ghosts(k, true, &widths)?;
-            let border = self.border.as_ref().expect("a domain has a border");
-            counts.push(copies.add(&border.sides[k].kept, 0..1));
         }
-        Ok(FirstGhosts {
-            counts,
-            corners: self.cells.request_corners(copies),
-        })
+        Ok(self.cells.request_corners(copies))
     }
 
     /// Makes so many sides.
-    fn make_sides(&mut self, count: usize) -> Result<(), GpuError> {
+    pub(super) fn make_sides(&mut self, count: usize) -> Result<(), GpuError> {
         let gpu = self.gpu.clone();
         let sides = &mut self.border().sides;
         sides.truncate(count);
@@ -295,7 +275,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         self.pack_ghosts(k, false, widths)
     }
 
-    /// Queues the packing of the ghosts that were found for neighbor k. Their indices are in the order or, before grains arrive, where new indices will be.
+    /// Queues the packing of the ghosts that were found for neighbor k. Their indices are in the order or, before grains arrive, in a list beside that of the
+    /// grains that leave.
     fn pack_ghosts(&mut self, k: usize, is_first: bool, widths: &[usize]) -> Result<(), GpuError> {
         let (gpu, n) = (self.gpu.clone(), self.n);
         let side = &mut self.border().sides[k];
@@ -303,8 +284,13 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         make_room(&gpu, &mut side.own, room, "domains")?;
         PackedGrains::make_room_apart(&mut side.outgoing, &gpu, room, widths)?;
         let border = self.border.as_ref().expect("a domain has a border");
-        let (side, indices) = (&border.sides[k], if is_first { &border.place_of } else { &self.order });
-        self.pack_found(&side.outgoing, (indices, &side.kept), &side.own, room);
+        let (side, parcel) = (&border.sides[k], &border.parcel);
+        let (found, list) = if is_first {
+            ((&parcel.found, &parcel.kept), (k + 1, (k + 1) * parcel.found_room))
+        } else {
+            ((&self.order, &side.kept), (0, 0))
+        };
+        self.pack_found(&side.outgoing, found, list, &side.own, room);
         Ok(())
     }
 

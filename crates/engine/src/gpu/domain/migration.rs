@@ -11,14 +11,19 @@ use crate::gpu::{GpuGrains, Number, room_for_cubes};
 use seixo_device::gpu::{Arrived, Buffer, Gpu, GpuError, Ticket};
 use seixo_laws::Coordinate;
 use seixo_sweeps::entries::TILE;
+use seixo_sweeps::kernels::domain::MOST_NEIGHBORS;
 use seixo_sweeps::layout::RECORD;
 
 /// Buffers for grains that migrate.
 pub(super) struct MigrationBuffer<C, R> {
     pub packed: PackedGrains<C, R>,
-    /// Indices of the grains that leave, and their number.
-    pub place: Buffer<u32>,
+    /// Lists of indices of the grains that leave, and of the first ghosts for each neighbor: the room of each list, and the numbers of grains, which may be
+    /// larger.
+    pub found: Buffer<u32>,
+    pub found_room: usize,
     pub kept: Buffer<u32>,
+    /// Indices of the grains that leave.
+    pub place: Buffer<u32>,
     /// Contact histories with grains, and with walls.
     pub histories: [HistoryBuffer<R>; 2],
     /// The same of polyhedral grains.
@@ -66,8 +71,10 @@ impl<C: Number, R: Number> MigrationBuffer<C, R> {
     pub fn new(gpu: &Gpu) -> Result<MigrationBuffer<C, R>, GpuError> {
         Ok(MigrationBuffer {
             packed: PackedGrains::new(gpu)?,
+            found: gpu.buffer(RECORD, "domains")?,
+            found_room: 0,
+            kept: gpu.buffer(1 + MOST_NEIGHBORS, "domains")?,
             place: gpu.buffer(RECORD, "domains")?,
-            kept: gpu.buffer(1, "domains")?,
             histories: [HistoryBuffer::new(gpu)?, HistoryBuffer::new(gpu)?],
             shape_contacts: [ShapeContactBuffer::new(gpu)?, ShapeContactBuffer::new(gpu)?],
             room: MigratingCounts {

@@ -4,7 +4,7 @@ use super::migration::{MigratingColumn, unfold_all, widths_of};
 use crate::exchange::{DecodeError, HaltReason, enclose, unfold};
 use crate::gpu::neighbor_lists::make_room;
 use crate::gpu::{GpuGrains, Number};
-use seixo_device::gpu::{Arrived, Buffer, Copies, CudaMemory, Gpu, GpuError, Ticket, Word, bytes_of, items_of, units};
+use seixo_device::gpu::{Arrived, Buffer, Copies, CudaMemory, Gpu, GpuError, PART_WORDS, Ticket, Word, bytes_of, items_of, units};
 use seixo_laws::{Coordinate, Vector3};
 use seixo_sweeps::bounding_boxes::Bounds;
 use seixo_sweeps::kernels::domain::{pack, unpack};
@@ -18,8 +18,6 @@ const WORDS: usize = 4;
 const COORDINATES: usize = RECORD;
 /// Numbers of its motion: velocity and angular velocity for laws, each with what is kept beside it of that between steps.
 const MOTIONS: usize = 4 * RECORD;
-/// There is room for a multiple of this many, since a part of a buffer starts at a multiple of 64 words.
-const GROUP: usize = 64;
 
 /// Room for packed grains in GPU memory: words, coordinates, further columns and motions, one after the other in one memory, so that one copy takes all
 /// along.
@@ -44,9 +42,9 @@ pub(super) struct GrainsReadback<C, R> {
     numbers: PhantomData<(C, R)>,
 }
 
-/// Number of grains or entries for which there is room if there are so many.
+/// Number of grains or entries for which there is room if there are so many. Their columns begin where parts of a buffer may.
 pub(super) fn room_of(items: usize) -> usize {
-    items.max(1).next_multiple_of(GROUP)
+    items.max(1).next_multiple_of(PART_WORDS)
 }
 
 /// The indices of m grains, the first of which has this one.
@@ -314,11 +312,13 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         self.changing().into_iter().chain(geared).chain(given).chain(momentum).collect()
     }
 
-    /// Queues the packing of the first `room` of the found grains, which have these indices and this number. `place` receives their indices.
+    /// Queues the packing of the first `room` grains of a list, by its number and the place at which its indices begin, of lists with these indices and
+    /// numbers of grains. `place` receives their indices.
     pub(super) fn pack_found(
         &self,
         packed: &PackedGrains<C, R>,
         (indices, found): (&Buffer<u32>, &Buffer<u32>),
+        (list, first): (usize, usize),
         place: &Buffer<u32>,
         room: usize,
     ) {
@@ -342,6 +342,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             packed.words.argument(),
             packed.coordinates.records(),
             packed.motions.records(),
+            list as u32,
+            first as u32,
             room as u32,
             self.kind.frictional,
         );
@@ -350,11 +352,12 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         }
     }
 
-    /// Queues the unpacking of m grains behind all others, where there is room: as ghost particles, whose indices are written to a buffer, or as own grains.
-    /// Belongings excepted.
-    fn unpack_behind(&self, packed: &PackedGrains<C, R>, m: usize, ghosts: Option<&Buffer<u32>>) {
+    /// Queues the unpacking of m grains behind all others, where there is room: as ghost particles, whose indices are written to a buffer behind so many
+    /// others, or as own grains. Belongings excepted.
+    fn unpack_behind(&self, packed: &PackedGrains<C, R>, m: usize, ghosts: Option<(&Buffer<u32>, usize)>) {
         // Not written for own grains.
-        let places = ghosts.unwrap_or(&self.border.as_ref().expect("a domain has a border").parcel.place);
+        let unused = &self.border.as_ref().expect("a domain has a border").parcel.place;
+        let (places, listed) = ghosts.unwrap_or((unused, 0));
         let (count, dim) = units(m);
         unpack::launch::<R, C>(
             self.gpu.client(),
@@ -373,6 +376,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             self.half_velocity.records(),
             self.half_spin.records(),
             places.argument(),
+            listed as u32,
             self.n as u32,
             m as u32,
             ghosts.is_some(),
@@ -382,7 +386,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
 
     /// Queues the unpacking of m grains behind all others, where there is room, as ghost particles. Their indices are written to `places`.
     pub(super) fn unpack_ghosts(&self, packed: &PackedGrains<C, R>, m: usize, places: &Buffer<u32>) {
-        self.unpack_behind(packed, m, Some(places));
+        self.unpack_behind(packed, m, Some((places, 0)));
         for ((column, width), values) in self.belongings().into_iter().zip(&packed.belongings) {
             self.gpu.scatter(values, places, m, width, column);
         }
@@ -404,26 +408,17 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let first = self.n;
         self.make_room_for(first + m)?;
         let border = self.border();
-        match ghosts_of {
-            Some((side, 0)) => make_room(&gpu, &mut border.sides[side].ghosts, m, "domains")?,
-            Some((side, listed)) => {
-                let ghosts = &mut border.sides[side].ghosts;
-                let places = successive_places(first, m);
+        if let Some((side, listed)) = ghosts_of {
+            let ghosts = &mut border.sides[side].ghosts;
+            if listed == 0 {
+                make_room(&gpu, ghosts, m, "domains")?;
+            } else {
                 gpu.lengthen(ghosts, listed + m, "domains")?;
-                gpu.write_part(ghosts, listed, &places);
-                make_room(&gpu, &mut border.parcel.place, m, "domains")?;
             }
-            None => {}
         }
         border.parcel.packed.write(&gpu, &grains)?;
         let border = self.border.as_ref().expect("a domain has a border");
-        let places = ghosts_of.map(|(side, listed)| {
-            if listed == 0 {
-                &border.sides[side].ghosts
-            } else {
-                &border.parcel.place
-            }
-        });
+        let places = ghosts_of.map(|(side, listed)| (&border.sides[side].ghosts, listed));
         self.unpack_behind(&border.parcel.packed, m, places);
         for ((column, width), numbers) in self.belongings().iter().zip(&grains.belongings) {
             gpu.write_part(column, width * self.n, numbers);

@@ -661,7 +661,7 @@ impl<C: Number + Coordinate<R>, R: Number> FluidDomainBackend for GpuFluid<C, R>
             let clock = Instant::now();
             if in_layers {
                 let m = self.find_in_layers(host, block)?;
-                gpu.write(&self.cells.kept, &[m as u32]);
+                gpu.write_part(&self.cells.kept, 0, &[m as u32]);
             } else {
                 self.queue_ghosts(host, block, near.map(|near| &near[k]))?;
             }

@@ -10,6 +10,7 @@ const BINARIES_OF_THEIR_OWN: &[&str] = &[
     "crates/engine/tests/memory_of_a_start.rs",
     "crates/engine/tests/no_allocation.rs",
     "crates/seixo/tests/failing_gpu.rs",
+    "crates/seixo/tests/lost_gpu.rs",
     "crates/transport/tests/ranks.rs",
     "crates/transport/tests/threads.rs",
 ];

@@ -4,14 +4,16 @@ use crate::beds;
 use crate::bonded;
 use crate::clumps;
 use crate::devices::{after, apart, assert_same_ledger, on_cpu, on_gpu, with_default_skin};
+use crate::gases::gas;
 use crate::overflowing::losing_its_top;
 use crate::requested::assert_arrive;
 use crate::warm;
 use seixo_device::gpu::{Gpu, list};
 use seixo_engine::state::{Column, GrainColumns, GrainSnapshot, PendingState, State};
-use seixo_engine::world::{DeviceChoice, Domain, LeavingPolicy, Precision, Search, Settings, World};
+use seixo_engine::world::{DeviceChoice, Domain, LeavingPolicy, Precision, Search, Settings, Shear, World};
 use seixo_engine::{ColorScalar, Preview, Simulation, StepErrorCause};
 use seixo_laws::contact::TangentialLaw;
+use seixo_laws::motion::Scheme;
 
 #[test]
 fn one_step_from_the_same_state_gives_the_same_forces() {
@@ -255,6 +257,105 @@ fn grains_that_are_requested_arrive_as_they_were_while_the_gpu_goes_on() {
 }
 
 #[test]
+fn grains_that_are_requested_of_worlds_without_walls_arrive_as_they_were() {
+    let mut open = beds::falling(64, TangentialLaw::Mindlin);
+    open.walls.clear();
+    let mut sheared = gas(125);
+    sheared.domain.as_mut().unwrap().shear = Some(Shear {
+        flow: 0,
+        gradient: 2,
+        rate: 100.0,
+    });
+    for (what, world, precision) in [("no walls", open, Precision::Mixed), ("sliding sides", sheared, Precision::F64)] {
+        assert_arrive(|| Simulation::new(world.clone(), on_gpu(precision)).unwrap(), what);
+    }
+}
+
+#[test]
+fn smooth_grains_that_are_requested_arrive_as_they_were_without_lists_and_by_gears_method() {
+    let world = beds::falling(100, TangentialLaw::None);
+    let without_lists = Settings {
+        skin: Some(0.0),
+        ..on_gpu(Precision::Mixed)
+    };
+    let geared = Settings {
+        scheme: Scheme::Gear,
+        ..on_gpu(Precision::F64)
+    };
+    for (what, settings) in [("cells at each step", without_lists), ("Gear's method", geared)] {
+        assert_arrive(|| Simulation::new(world.clone(), settings.clone()).unwrap(), what);
+    }
+}
+
+#[test]
+fn grains_that_are_requested_and_not_waited_for_change_nothing() {
+    let world = beds::falling(100, TangentialLaw::Mindlin);
+    let new = || Simulation::new(world.clone(), on_gpu(Precision::Mixed)).unwrap();
+    let (mut plain, mut ahead) = (new(), new());
+    for steps in [300, 1, 40] {
+        plain.advance(steps).unwrap();
+        plain.observe().unwrap();
+        ahead.advance(steps).unwrap();
+        drop(ahead.request_grains(GrainColumns::ALL).unwrap().expect("grains on their way"));
+    }
+    for simulation in [&mut plain, &mut ahead] {
+        simulation.advance(50).unwrap();
+    }
+    let (a, b) = (plain.save().unwrap(), ahead.save().unwrap());
+    for ((name, a), (_, b)) in a.sections.iter().zip(&b.sections) {
+        assert!(a == b, "section {name} differs");
+    }
+}
+
+#[test]
+fn grains_that_were_requested_arrive_without_their_simulation() {
+    let world = beds::falling(100, TangentialLaw::Mindlin);
+    let expected = after(&world, on_gpu(Precision::Mixed), 300).snapshot();
+    let mut simulation = Simulation::new(world, on_gpu(Precision::Mixed)).unwrap();
+    simulation.advance(300).unwrap();
+    let pending = simulation.request_grains(GrainColumns::ALL).unwrap().expect("grains on their way");
+    simulation.advance(20).unwrap();
+    drop(simulation);
+    assert!(pending.wait().unwrap() == expected);
+}
+
+#[test]
+fn grains_are_requested_while_they_leave_and_after_all_have_left() {
+    let world = emptying(27);
+    let new = || Simulation::new(world.clone(), on_gpu(Precision::F64)).unwrap();
+    let (mut plain, mut ahead) = (new(), new());
+    let mut requested = Vec::new();
+    for _ in 0..25 {
+        for simulation in [&mut plain, &mut ahead] {
+            simulation.advance(100).unwrap();
+        }
+        plain.observe().unwrap();
+        match ahead.request_grains(GrainColumns::ALL).unwrap() {
+            Some(pending) => requested.push((pending, plain.snapshot())),
+            None => {
+                ahead.observe().unwrap();
+                assert!(ahead.snapshot() == plain.snapshot());
+            }
+        }
+        assert_eq!(ahead.ledger(), plain.ledger());
+    }
+    assert!(
+        plain.is_empty() && ahead.is_empty(),
+        "{} and {} grains are left",
+        plain.len(),
+        ahead.len()
+    );
+    let mut numbers = Vec::new();
+    for (pending, expected) in requested {
+        let arrived = pending.wait().unwrap();
+        assert!(arrived == expected, "{} grains, not {}", arrived.id.len(), expected.id.len());
+        numbers.push(arrived.id.len());
+    }
+    // Those of the first request are waited for after all have left.
+    assert!(numbers[0] == 27 && numbers.is_sorted_by(|a, b| a >= b), "{numbers:?}");
+}
+
+#[test]
 fn what_needs_more_than_spheres_is_observed() {
     let mut worn = beds::falling(40, TangentialLaw::Mindlin);
     worn.walls[0].specific_wear_rate = 1e-12;
@@ -452,13 +553,19 @@ fn grains_that_slow_down_before_they_use_up_their_skin_get_new_lists_as_on_the_c
     }
 }
 
-#[test]
-fn a_world_that_empties_goes_on_empty() {
-    let mut world = beds::falling(300, TangentialLaw::Mindlin);
+/// Grains that fall out of a domain that ends below them.
+fn emptying(count: usize) -> World {
+    let mut world = beds::falling(count, TangentialLaw::Mindlin);
     world.walls.truncate(4);
     world.gravity = [0.0, 0.0, -5000.0];
     let low = world.grains.position.iter().map(|x| x[2]).fold(f64::INFINITY, f64::min);
     world.domain = Some(Domain::open([-0.1, -0.1, low - 1e-3], [0.1, 0.1, 0.1], LeavingPolicy::Delete));
+    world
+}
+
+#[test]
+fn a_world_that_empties_goes_on_empty() {
+    let world = emptying(300);
     for settings in [on_cpu(), on_gpu(Precision::F64)] {
         let simulation = after(&world, settings, 2500);
         assert!(

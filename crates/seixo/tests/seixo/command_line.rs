@@ -10,6 +10,7 @@ mod events;
 mod faults;
 mod features;
 mod frames;
+mod frames_from_a_gpu;
 mod heterogeneous;
 mod interruptions;
 mod leaks;

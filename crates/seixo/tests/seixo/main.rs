@@ -1,6 +1,7 @@
 //! Tests of the program.
 
 // What several tests use.
+mod slow_disk;
 mod stage;
 
 // Tests, a subject each.

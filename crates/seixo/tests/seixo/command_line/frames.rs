@@ -2,69 +2,25 @@
 
 use crate::command_line::faults::{FOLDER, results};
 use crate::command_line::stage::{HEAP, Stage};
-use seixo::files::layer::{FaultyDisk, FileLayer, LayerFile};
+use crate::slow_disk::SlowDisk;
+use seixo::files::layer::{FaultyDisk, FileLayer};
 use seixo::files::vtk::{VtkIndex, read_contacts, read_grains, read_walls};
 use seixo::run::{Event, Observer, Options, Progress, Record, start};
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
-/// A disk on which each file of grains and each checkpoint takes its time.
-struct SlowDisk(FaultyDisk);
-
-/// Time that such a file takes.
+/// Time that a file of grains or a checkpoint takes on a slow disk.
 const PAUSE: Duration = Duration::from_millis(250);
 
-impl FileLayer for SlowDisk {
-    fn create(&self, path: &Path) -> io::Result<Box<dyn LayerFile>> {
-        if ["grains_", "state.checkpoint"]
-            .iter()
-            .any(|name| path.to_string_lossy().contains(name))
-        {
+/// A disk on which each file of grains and each checkpoint takes its time.
+pub fn slow_disk() -> SlowDisk<'static> {
+    SlowDisk::new(|path| {
+        let path = path.to_string_lossy();
+        if ["grains_", "state.checkpoint"].iter().any(|name| path.contains(name)) {
             sleep(PAUSE);
         }
-        self.0.create(path)
-    }
-    fn create_new(&self, path: &Path) -> io::Result<Box<dyn LayerFile>> {
-        self.0.create_new(path)
-    }
-    fn append(&self, path: &Path) -> io::Result<Box<dyn LayerFile>> {
-        self.0.append(path)
-    }
-    fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn LayerFile>>> {
-        self.0.lock(path)
-    }
-    fn open(&self, path: &Path) -> io::Result<Box<dyn Read + Send>> {
-        self.0.open(path)
-    }
-    fn size(&self, path: &Path) -> io::Result<u64> {
-        self.0.size(path)
-    }
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.0.rename(from, to)
-    }
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        self.0.remove(path)
-    }
-    fn create_dir_all(&self, path: &Path) -> io::Result<()> {
-        self.0.create_dir_all(path)
-    }
-    fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        self.0.sync_dir(path)
-    }
-    fn truncate(&self, path: &Path, length: u64) -> io::Result<()> {
-        self.0.truncate(path, length)
-    }
-    fn exists(&self, path: &Path) -> io::Result<bool> {
-        self.0.exists(path)
-    }
-    fn list(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
-        self.0.list(dir)
-    }
-    fn free_space(&self, dir: &Path) -> io::Result<u64> {
-        self.0.free_space(dir)
-    }
+    })
 }
 
 /// What a run reports.
@@ -113,7 +69,7 @@ fn run_on(layer: &dyn FileLayer) -> (Reports, Record) {
 
 #[test]
 fn a_run_waits_for_a_slow_disk_says_so_and_loses_no_frame() {
-    let (fast, slow) = (FaultyDisk::new(), SlowDisk(FaultyDisk::new()));
+    let (fast, slow) = (FaultyDisk::new(), slow_disk());
     assert_eq!(run_on(&fast).0.notices, [""; 0]);
     let notices = run_on(&slow).0.notices;
     // Once in the course of the run, and with all of the time at its end.
@@ -121,8 +77,8 @@ fn a_run_waits_for_a_slow_disk_says_so_and_loses_no_frame() {
     for notice in &notices {
         assert!(notice.starts_with("the run waited") && notice.contains("output.every"), "{notice}");
     }
-    assert!(results(&slow.0) == results(&fast));
-    let profile = slow.0.read(&Path::new(FOLDER).join("profile.csv")).unwrap();
+    assert!(results(&slow.disk) == results(&fast));
+    let profile = slow.disk.read(&Path::new(FOLDER).join("profile.csv")).unwrap();
     let profile = String::from_utf8(profile).unwrap();
     let outputs = profile.lines().find_map(|line| line.strip_prefix("outputs,")).unwrap();
     let seconds: f64 = outputs.split(',').next().unwrap().parse().unwrap();
@@ -131,7 +87,7 @@ fn a_run_waits_for_a_slow_disk_says_so_and_loses_no_frame() {
 
 #[test]
 fn steps_go_on_while_a_checkpoint_is_written_and_the_record_has_what_writing_took() {
-    let slow = SlowDisk(FaultyDisk::new());
+    let slow = slow_disk();
     let (reports, record) = run_on(&slow);
     assert!(reports.steps_before > 0, "the run waited for its first checkpoint");
     assert_eq!(reports.stored, [0, record.steps]);

@@ -252,7 +252,7 @@ fn grains_that_are_requested_arrive_as_they_were_while_the_gpu_goes_on() {
     ] {
         let world = beds::falling(300, tangential);
         let new = || Simulation::new(world.clone(), on_gpu(precision)).unwrap();
-        assert_arrive(new, &format!("{tangential:?} {precision:?}"));
+        assert_arrive(new, 700, &format!("{tangential:?} {precision:?}"));
     }
 }
 
@@ -267,7 +267,7 @@ fn grains_that_are_requested_of_worlds_without_walls_arrive_as_they_were() {
         rate: 100.0,
     });
     for (what, world, precision) in [("no walls", open, Precision::Mixed), ("sliding sides", sheared, Precision::F64)] {
-        assert_arrive(|| Simulation::new(world.clone(), on_gpu(precision)).unwrap(), what);
+        assert_arrive(|| Simulation::new(world.clone(), on_gpu(precision)).unwrap(), 200, what);
     }
 }
 
@@ -283,7 +283,7 @@ fn smooth_grains_that_are_requested_arrive_as_they_were_without_lists_and_by_gea
         ..on_gpu(Precision::F64)
     };
     for (what, settings) in [("cells at each step", without_lists), ("Gear's method", geared)] {
-        assert_arrive(|| Simulation::new(world.clone(), settings.clone()).unwrap(), what);
+        assert_arrive(|| Simulation::new(world.clone(), settings.clone()).unwrap(), 200, what);
     }
 }
 

@@ -30,13 +30,14 @@ const OF_FRAMES: [GrainColumns; 2] = {
 };
 
 /// Asserts that grains of a simulation that `new` makes arrive as an observation shows them, with the same ledger and walls, and that both simulations
-/// have the same state afterwards. Returns them: the one that was observed and the one that was not.
+/// have the same state afterwards. The first grains are those after `first` steps. Returns the simulations: the one that was observed and the one that
+/// was not.
 #[track_caller]
-pub fn assert_arrive(new: impl Fn() -> Simulation, what: &str) -> [Simulation; 2] {
+pub fn assert_arrive(new: impl Fn() -> Simulation, first: u64, what: &str) -> [Simulation; 2] {
     let (mut plain, mut ahead) = (new(), new());
     let [frame, loads] = OF_FRAMES;
-    // More steps than the GPU queues at once, across rebuilds, and few steps.
-    for (steps, columns) in [(700, GrainColumns::ALL), (1, frame), (3, loads), (40, GrainColumns::ALL)] {
+    // Few steps, and more than the GPU queues at once.
+    for (steps, columns) in [(first, GrainColumns::ALL), (1, frame), (3, loads), (40, GrainColumns::ALL)] {
         plain.advance(steps).unwrap();
         plain.observe().unwrap();
         ahead.advance(steps).unwrap();

@@ -458,7 +458,7 @@ impl Copies {
 
     /// As [`Copies::queue`], for a thread that may begin to wait much later.
     pub fn queue_for_later(self) -> PendingCopies {
-        // CubeCL's thread would keep a core busy until somebody waits for a copy from wgpu. This one is on its way once it is submitted.
+        // CubeCL's thread would keep a core busy until a thread waits for a copy from wgpu. This one is on its way once it is submitted.
         let bytes: u64 = self.handles.iter().map(|handle| handle.size_in_used()).sum();
         let is_small = self.gpu.runtime.largest.is_none_or(|largest| bytes <= largest);
         match self.gpu.runtime.setup.as_ref().filter(|_| bytes > 0 && is_small) {

@@ -61,7 +61,7 @@ use gear::GpuGear;
 use old_contacts::OldContacts;
 use polyhedra::GpuShapes;
 use seixo_device::Cpu;
-use seixo_device::gpu::{Buffer, Gpu, GpuError, Word, Workspace};
+use seixo_device::gpu::{Buffer, Gpu, GpuError, Word, Workspace, bytes_of, items_of};
 use seixo_laws::vector::Vector3Launch;
 use seixo_laws::{Coordinate, Real, Vector3};
 use seixo_sweeps::bounding_boxes::Bounds;
@@ -121,6 +121,17 @@ fn numbers<N: Number>(values: impl IntoIterator<Item = f64>) -> Vec<N> {
 
 fn doubles<N: Number>(values: &[N]) -> Vec<f64> {
     values.iter().map(|&x| x.double()).collect()
+}
+
+/// The words of this many numbers of type T.
+fn words_of<T>(numbers: usize) -> usize {
+    numbers * size_of::<T>() / size_of::<u32>()
+}
+
+/// Writes numbers into words, from this word on.
+fn put_numbers<T: Word>(words: &mut [u32], first: usize, numbers: &[T]) {
+    let put: Vec<u32> = items_of(bytes_of(numbers)).expect("numbers have whole words");
+    words[first..first + put.len()].copy_from_slice(&put);
 }
 
 /// A simulation whose grains are on a GPU, independent of its precision.
@@ -273,15 +284,14 @@ struct Cells<C> {
     shapes: Buffer<u32>,
     /// The records of grids and shapes at the last sort, which the buffers hold.
     sorted_by: (Vec<C>, Vec<u32>),
-    /// Corners of the domain of a search, and whether there is one: if not, all particles are inside.
+    /// Corners of the domain of a search.
     domain: Buffer<C>,
-    is_bounded: bool,
     /// Corners of an infinite box.
     unbounded: Buffer<C>,
     first: Buffer<u32>,
     corners: Buffer<C>,
     lengths: Buffer<u32>,
-    /// Number of items of a list, and another number.
+    /// Number of items of a list, and, of rows of walls, the number of their entries.
     kept: Buffer<u32>,
     workspace: Workspace,
     /// Number of ghosts among each of the candidates, and that before it.

@@ -10,9 +10,6 @@ pub(super) const ITEMS: usize = 8;
 /// Items per block of threads.
 pub(super) const BLOCK: usize = ITEMS * THREADS_PER_BLOCK as usize;
 
-/// Number of the last thread of a block.
-const LAST_THREAD: usize = THREADS_PER_BLOCK as usize - 1;
-
 /// Index in shared memory of an item of a block. Threads that read adjacent items, and threads that read items 8 apart, access different banks.
 #[cube]
 pub(super) fn place_of(item: usize) -> usize {
@@ -47,7 +44,7 @@ pub(super) fn sum_up(block: &mut [u32]) -> u32 {
         reach *= 2;
     }
     let first = shared[unit] - own;
-    let all = shared[LAST_THREAD];
+    let all = shared[THREADS_PER_BLOCK as usize - 1usize];
     #[unroll]
     for k in 0..ITEMS {
         block[place_of(unit * ITEMS + k)] += first;

@@ -31,15 +31,23 @@ fn what_is_kept_stays_in_order() {
     assert_eq!(kept_of(&[u32::MAX; 300]), Vec::from_iter(0..300));
 }
 
+/// As many as blocks take more than one part of.
+const SEVERAL_PARTS: usize = 3_000_001;
+
 #[test]
 fn lists_of_bits_are_in_order_as_far_as_there_is_room() {
     let gpu = gpu();
     let mut workspace = Workspace::new(&gpu).unwrap();
-    for n in SIZES {
+    for n in SIZES.into_iter().chain([SEVERAL_PARTS]) {
         let mut random = random(n as u64);
         let marks: Vec<u32> = (0..n).map(|_| random() & random()).collect();
         let there = gpu.upload(&marks, "marks").unwrap();
-        for (lists, room) in [(1, n), (3, n / 5), (32, n / 4)] {
+        let cases = if n == SEVERAL_PARTS {
+            vec![(3, n / 5)]
+        } else {
+            vec![(1, n), (3, n / 5), (32, n / 4)]
+        };
+        for (lists, room) in cases {
             let (places, kept) = (
                 gpu.zeros(lists * room, "places").unwrap(),
                 gpu.buffer(lists, "numbers kept").unwrap(),
@@ -56,9 +64,6 @@ fn lists_of_bits_are_in_order_as_far_as_there_is_room() {
         }
     }
 }
-
-/// As many as blocks take more than one part of.
-const SEVERAL_PARTS: usize = 3_000_001;
 
 #[test]
 fn counts_are_summed_and_compacted_at_once() {

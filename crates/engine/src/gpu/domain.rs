@@ -226,10 +226,16 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         Ok((arrived.take(id), arrived.take(member)))
     }
 
+    /// Corners of the domain in which grains are sought at a rebuild of the lists: those outside it leave the world.
+    fn sought_in(&self) -> &Buffer<C> {
+        let is_bounded = self.border.as_ref().is_some_and(|border| border.leaving);
+        if is_bounded { &self.cells.domain } else { &self.cells.unbounded }
+    }
+
     /// Queues marks of owned grains in a block, or outside it if `beyond`, and of those at the first `too` indices in [`MigrationBuffer::start`].
     fn mark(&self, block: &Block<f64>, beyond: bool, too: usize) {
         let own = (&self.position[self.now], self.member(), self.n);
-        self.cells.mark_within(&self.gpu, own, block, beyond);
+        self.cells.mark_within(&self.gpu, own, self.sought_in(), block, beyond);
         if too > 0 {
             let parcel = &self.border.as_ref().expect("a domain has a border").parcel;
             let (count, dim) = units(too);
@@ -251,6 +257,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let among = Candidates {
             position: &self.position[self.now],
             member: &border.member,
+            is_bounded: border.leaving,
             n: self.n,
             sorted: border.known,
             motion: host.grains.cells.largest_motion(),
@@ -360,7 +367,6 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
             self.remove_leaving_scalars(host)?;
         }
         // The GPU waits for what the host writes.
-        self.cells.is_bounded = leaving;
         if leaving {
             self.gpu.write(&self.cells.domain, &numbers::<C>(Self::domain_of(host, leaving)));
         }

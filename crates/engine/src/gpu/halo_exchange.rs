@@ -1,9 +1,9 @@
 //! Halo exchange of subdomains on GPUs at every step, for grains and fluids alike: records of coordinates, columns that only some simulations have, and
 //! records of motion. GPUs with peer access copy these directly.
 
-use super::Number;
 use super::joint_halo::await_all;
 use super::step_halo::StepHalo;
+use super::{Number, words_of};
 use crate::exchange::{DecodeError, HaltReason};
 use seixo_device::gpu::{Buffer, Gpu, GpuError, PART_WORDS, Rows};
 use seixo_sweeps::layout::RECORD;
@@ -32,18 +32,13 @@ fn room_for(particles: usize) -> usize {
     particles.max(1).next_multiple_of(PART_WORDS)
 }
 
-/// The words of this many numbers of type T.
-fn words<T>(numbers: usize) -> usize {
-    numbers * size_of::<T>() / size_of::<u32>()
-}
-
 /// The words at which coordinates, columns and motions begin, and all words, for this many particles. Each has as many numbers in the columns as their
 /// `widths` say, and this many `numbers` of motion.
 fn layout<C, R>(particles: usize, widths: &[usize], numbers: usize) -> [usize; 4] {
     let room = room_for(particles);
-    let columns = HEADER + words::<C>(RECORD * room);
-    let motions = columns + words::<C>(widths.iter().sum::<usize>() * room);
-    [HEADER, columns, motions, motions + words::<R>(numbers * room)]
+    let columns = HEADER + words_of::<C>(RECORD * room);
+    let motions = columns + words_of::<C>(widths.iter().sum::<usize>() * room);
+    [HEADER, columns, motions, motions + words_of::<R>(numbers * room)]
 }
 
 impl<C: Number, R: Number> PackedHalo<C, R> {
@@ -53,7 +48,8 @@ impl<C: Number, R: Number> PackedHalo<C, R> {
         Ok(PackedHalo::within(Arc::new(gpu.zeros(all, "domains")?), particles, widths, numbers))
     }
 
-    /// Words of a halo of this many particles with columns of these `widths`, and with this many `numbers` of motion each: a multiple of 64.
+    /// Words of a halo of this many particles with columns of these `widths`, and with this many `numbers` of motion each: a multiple of
+    /// [`PART_WORDS`].
     pub fn words(particles: usize, widths: &[usize], numbers: usize) -> usize {
         let [.., all] = layout::<C, R>(particles, widths, numbers);
         all
@@ -64,14 +60,14 @@ impl<C: Number, R: Number> PackedHalo<C, R> {
         PackedHalo::from_word(whole, 0, particles, widths, numbers)
     }
 
-    /// A halo in the memory of these words, from word `first` on, a multiple of 64.
+    /// A halo in the memory of these words, from word `first` on, a multiple of [`PART_WORDS`].
     pub fn from_word(whole: Arc<Buffer<u32>>, first: usize, particles: usize, widths: &[usize], numbers: usize) -> PackedHalo<C, R> {
         let [coordinates, mut column, motions, _] = layout::<C, R>(particles, widths, numbers).map(|word| first + word);
         let room = room_for(particles);
         let mut columns = Vec::with_capacity(widths.len());
         for width in widths {
             columns.push(whole.part_from(column, width * room));
-            column += words::<C>(width * room);
+            column += words_of::<C>(width * room);
         }
         PackedHalo {
             halts: whole.part_from(first, 1),

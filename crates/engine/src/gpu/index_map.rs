@@ -15,6 +15,8 @@ use seixo_sweeps::kernels::neighbor_lists::BOUNDS;
 pub(super) struct Candidates<'a, C> {
     pub position: &'a Buffer<C>,
     pub member: &'a Buffer<u32>,
+    /// Whether only particles inside [`Cells::domain`] are selected.
+    pub is_bounded: bool,
     /// Number of particles, and of those that were sorted; the others arrived later and stand behind them.
     pub n: usize,
     pub sorted: usize,
@@ -40,11 +42,12 @@ pub(super) fn block_launch<C: Number>(block: &Block<f64>) -> BlockLaunch<C> {
 }
 
 impl<C: Number> Cells<C> {
-    /// Marks those of n particles at these positions that are owned and in a block, or outside it if `beyond`.
+    /// Marks those of n particles at these positions that are owned, inside the domain with these corners, and in a block, or outside it if `beyond`.
     pub(super) fn mark_within(
         &self,
         gpu: &Gpu,
         (position, member, n): (&Buffer<C>, &Buffer<u32>, usize),
+        domain: &Buffer<C>,
         block: &Block<f64>,
         beyond: bool,
     ) {
@@ -55,7 +58,7 @@ impl<C: Number> Cells<C> {
             dim,
             position.records(),
             member.argument(),
-            self.sought_in().argument(),
+            domain.argument(),
             self.lengths.argument(),
             block_launch(block),
             n as u32,
@@ -63,12 +66,13 @@ impl<C: Number> Cells<C> {
         );
     }
 
-    /// Marks those of n particles at these positions that are for others, and finds the box around all: see [`find_for_others()`], which has this many
-    /// `blocks`.
+    /// Marks those of n particles at these positions that are for others, and finds the box around all inside the domain with these corners: see
+    /// [`find_for_others()`], which has this many `blocks`.
     pub(super) fn find_for_others(
         &self,
         gpu: &Gpu,
         (position, member, n): (&Buffer<C>, &Buffer<u32>, usize),
+        domain: &Buffer<C>,
         (blocks, number): (&Buffer<C>, usize),
     ) {
         let (count, dim) = units(BOUNDS * THREADS);
@@ -78,7 +82,7 @@ impl<C: Number> Cells<C> {
             dim,
             position.records(),
             member.argument(),
-            self.sought_in().argument(),
+            domain.argument(),
             blocks.argument(),
             self.lengths.argument(),
             self.corners.records(),
@@ -123,6 +127,7 @@ impl<C: Number> Cells<C> {
 
     /// Counts the particles in a block among these candidates, or lists them.
     fn test(&self, gpu: &Gpu, among: &Candidates<'_, C>, block: &Block<f64>, tested: &[(Tested, usize)], list: Option<&Buffer<u32>>) {
+        let domain = if among.is_bounded { &self.domain } else { &self.unbounded };
         let mut from = 0;
         for &(tested, m) in tested {
             let (mut grid, mut low, mut widths, mut first) = (0, [0; 3], [1; 3], 0);
@@ -141,7 +146,7 @@ impl<C: Number> Cells<C> {
                 dim,
                 among.position.records(),
                 among.member.argument(),
-                self.sought_in().argument(),
+                domain.argument(),
                 self.first.argument(),
                 self.shapes.argument(),
                 among.bonded.0.argument(),
@@ -233,7 +238,7 @@ mod tests {
         let cells = Cells::<f32>::new(&gpu, 1, n).unwrap();
         let [positions, table] = [position, table].map(|numbers| gpu.upload(&numbers, "a test").unwrap());
         let members = gpu.upload(&member, "a test").unwrap();
-        cells.find_for_others(&gpu, (&positions, &members, n), (&table, blocks.len()));
+        cells.find_for_others(&gpu, (&positions, &members, n), &cells.unbounded, (&table, blocks.len()));
         let marks = gpu.download(&cells.lengths).unwrap();
         let mut seen = [0; 5];
         for (i, (&mark, &member)) in marks.iter().zip(&member).enumerate() {

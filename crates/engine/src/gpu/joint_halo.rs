@@ -8,9 +8,9 @@
 //! The sum of the words then has both halos, bit for bit. CubeCL runs a sum on a queue of its own, and lets its caller choose what waits for it. A copy
 //! to another GPU is waited for at once, and takes a launch for each direction, of which the second could only begin when all inner grains were launched.
 
-use super::Number;
 use super::halo_exchange::PackedHalo;
 use super::inboxes::{Inboxes, Post};
+use super::{Number, words_of};
 use seixo_device::gpu::{Buffer, Gpu, GpuError, PART_WORDS};
 use seixo_sweeps::layout::RECORD;
 use std::sync::Arc;
@@ -44,8 +44,8 @@ pub(super) struct JointMemory {
 }
 
 impl JointMemory {
-    /// Room for so many `own` words and so many of the other subdomain: multiples of 64. They are zeros, if both are to be summed. Uses the memory before, if
-    /// that is large enough.
+    /// Room for so many `own` words and so many of the other subdomain: multiples of [`PART_WORDS`]. They are zeros, if both are to be summed. Uses the
+    /// memory before, if that is large enough.
     fn new(gpu: &Gpu, before: Option<JointMemory>, pair: HaloPair, post: Post, [own, theirs]: [usize; 2]) -> Result<JointMemory, GpuError> {
         let words = own + theirs;
         let (given, sums) = match before.filter(|before| before.given.len() >= words) {
@@ -154,8 +154,7 @@ impl<R: Number> JointColumn<R> {
         pair: HaloPair,
         [shown, followed]: [usize; 2],
     ) -> Result<JointColumn<R>, GpuError> {
-        let words =
-            [shown, followed].map(|particles| (RECORD * particles.max(1) * size_of::<R>() / size_of::<u32>()).next_multiple_of(PART_WORDS));
+        let words = [shown, followed].map(|particles| words_of::<R>(RECORD * particles.max(1)).next_multiple_of(PART_WORDS));
         let memory = JointMemory::new(gpu, before.map(|before| before.memory), pair, Post::Column, words)?;
         let [own_at, theirs_at] = memory.starts;
         Ok(JointColumn {

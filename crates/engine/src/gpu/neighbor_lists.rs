@@ -487,20 +487,16 @@ impl<C: Number> Cells<C> {
         );
     }
 
-    /// Corners of the domain of a search.
-    pub(super) fn sought_in(&self) -> &Buffer<C> {
-        if self.is_bounded { &self.domain } else { &self.unbounded }
-    }
-
-    /// Queues the search for the box around those of n particles that are inside the domain. With member numbers, only free particles count.
-    pub(super) fn find_bounds(&self, gpu: &Gpu, position: &Buffer<C>, member: Option<&Buffer<u32>>, n: usize) {
+    /// Queues the search for the box around those of n particles that are inside the domain, whose corners are given. With member numbers, only free
+    /// particles count.
+    pub(super) fn find_bounds(&self, gpu: &Gpu, (position, domain): (&Buffer<C>, &Buffer<C>), member: Option<&Buffer<u32>>, n: usize) {
         let (count, dim) = units(neighbor_lists::BOUNDS * THREADS);
         neighbor_lists::bounds::launch::<C>(
             gpu.client(),
             count,
             dim,
             position.records(),
-            self.sought_in().argument(),
+            domain.argument(),
             member.unwrap_or(&self.shapes).argument(),
             self.corners.records(),
             n as u32,
@@ -513,15 +509,15 @@ impl<C: Number> Cells<C> {
         copies.add(&self.corners, 0..self.corners.len())
     }
 
-    /// Bounding box of those of n particles that are inside the domain \[m\], and their number. With member numbers, only free particles count.
+    /// Bounding box of those of n particles that are inside the domain \[m\], and their number, see [`Cells::find_bounds`].
     pub(super) fn bounds(
         &self,
         gpu: &Gpu,
-        position: &Buffer<C>,
+        places: (&Buffer<C>, &Buffer<C>),
         member: Option<&Buffer<u32>>,
         n: usize,
     ) -> Result<(Bounds, usize), GpuError> {
-        self.find_bounds(gpu, position, member, n);
+        self.find_bounds(gpu, places, member, n);
         let mut copies = gpu.copies();
         let corners = self.request_corners(&mut copies);
         Ok(copies.wait()?.make(corners, box_around))
@@ -556,8 +552,7 @@ impl<C: Number> Cells<C> {
 
     /// Box around the centers of n particles \[m\], with member numbers around those of the free ones; empty if there are none.
     pub(super) fn box_of_free(&self, gpu: &Gpu, position: &Buffer<C>, member: Option<&Buffer<u32>>, n: usize) -> Result<Bounds, GpuError> {
-        gpu.write(&self.domain, &numbers::<C>(UNBOUNDED.concat()));
-        let (bounds, kept) = self.bounds(gpu, position, member, n)?;
+        let (bounds, kept) = self.bounds(gpu, (position, &self.unbounded), member, n)?;
         Ok(if kept > 0 { bounds } else { Bounds::NOTHING })
     }
 
@@ -574,8 +569,7 @@ impl<C: Number> Cells<C> {
         let (Bounds { low, high }, kept) = match extent {
             Extent::Domain(corners) => {
                 gpu.write(&self.domain, &numbers::<C>(corners.iter().copied()));
-                self.is_bounded = true;
-                self.bounds(gpu, position, None, n)?
+                self.bounds(gpu, (position, &self.domain), None, n)?
             }
             Extent::Known(bounds) => (bounds, n),
         };
@@ -610,7 +604,6 @@ impl<C: Number> Cells<C> {
             shapes: gpu.buffer(grids * SHAPE, "the grids")?,
             sorted_by: (Vec::new(), Vec::new()),
             domain: unbounded()?,
-            is_bounded: true,
             unbounded: unbounded()?,
             first: gpu.buffer(RECORD, "cells")?,
             corners: gpu.buffer(neighbor_lists::BOUNDS * 2 * RECORD, "the box of all grains")?,

@@ -1,6 +1,6 @@
 //! A GPU lists the same pairs as the CPU, with any search. Software Vulkan suffices; without any adapter these tests fail.
 
-use super::neighbor_lists::{UNBOUNDED, box_around};
+use super::neighbor_lists::box_around;
 use super::tables::{Index, RowSearch};
 use super::{Cells, GpuGrains, Number, PairHistories, Rows};
 use crate::assemble::fields_of;
@@ -253,7 +253,6 @@ fn a_gpu_sorts_rows_in_any_order_of_entries_as_a_cpu_does() {
 fn the_box_behind_steps_is_that_of_the_positions_where_they_ended() {
     let gpu = Gpu::open(None).unwrap();
     let cells = Cells::<f64>::new(&gpu, 1, 1).unwrap();
-    gpu.write(&cells.domain, &UNBOUNDED.concat());
     // More grains than threads.
     let n = 70_000u32;
     let record = |k: u32| [f64::from(k * 7 % 1000), -f64::from(k * 13 % 777), f64::from(k) * 1e-3, 0.5];
@@ -282,7 +281,11 @@ fn the_box_behind_steps_is_that_of_the_positions_where_they_ended() {
         let found = copies.wait().unwrap().make(corners, box_around);
         let ended = if done % 2 == 0 { &even } else { &odd };
         if halted != [0, 0] || is_last {
-            assert_eq!(found, cells.bounds(&gpu, ended, member, n).unwrap(), "{done} steps");
+            assert_eq!(
+                found,
+                cells.bounds(&gpu, (ended, &cells.unbounded), member, n).unwrap(),
+                "{done} steps"
+            );
         } else {
             assert_eq!(found.1, 0, "lists that stay in use need no box");
         }

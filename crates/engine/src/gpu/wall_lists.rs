@@ -3,10 +3,10 @@
 use super::few_grains::blocks_of_one_launch;
 use super::neighbor_lists::make_room;
 use super::servos::ServoLoads;
-use super::{GpuGrains, Number, WallRows, make_room_for_sums, numbers};
+use super::{GpuGrains, Number, WallRows, make_room_for_sums, numbers, put_numbers, words_of};
 use crate::broad_phase::WALLS;
 use crate::populations::Populations;
-use seixo_device::gpu::{Buffer, Copies, Gpu, GpuError, PART_WORDS, Ticket, Word, bytes_of, items_of, units};
+use seixo_device::gpu::{Buffer, Copies, Gpu, GpuError, PART_WORDS, Ticket, Word, bytes_of, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::kernels::neighbor_lists;
 use seixo_sweeps::kernels::wall_forces::WALL_THREADS;
@@ -147,11 +147,6 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     }
 }
 
-/// The words of this many numbers of type C.
-fn words_of<C>(numbers: usize) -> usize {
-    numbers * size_of::<C>() / size_of::<u32>()
-}
-
 /// The word at which records begin behind the numbers of elements.
 fn word_of_records<C>(elements: usize) -> usize {
     words_of::<C>(elements).next_multiple_of(PART_WORDS)
@@ -205,14 +200,12 @@ impl<C: Number, R: Number> WallRows<C, R> {
         host.walls.sort(host.grains.cells.largest_radius());
         let walls = &host.walls;
         debug_assert_eq!(walls.elements.len() % ELEMENT, 0);
-        let words_of_numbers = |values: &[f64]| -> Vec<u32> {
-            let numbers = numbers::<C>(values.iter().copied());
-            items_of(bytes_of(&numbers)).expect("numbers have whole words")
-        };
-        let mut words = words_of_numbers(&walls.elements);
-        words.resize(word_of_records::<C>(walls.elements.len()), 0);
-        words.extend(words_of_numbers(&walls.records));
-        assert_eq!(words.len(), self.placed.len(), "walls have other elements than before");
+        assert_eq!(walls.elements.len(), self.elements.len(), "walls have other elements than before");
+        assert_eq!(walls.records.len(), self.records.len(), "there are other walls than before");
+        let mut words = vec![0; self.placed.len()];
+        put_numbers(&mut words, 0, &numbers::<C>(walls.elements.iter().copied()));
+        let at_records = word_of_records::<C>(walls.elements.len());
+        put_numbers(&mut words, at_records, &numbers::<C>(walls.records.iter().copied()));
         gpu.write_items(&self.placed, 0, words);
         gpu.write(&self.servos, &numbers::<C>(walls.servos.iter().copied()));
         self.planes.send(gpu, &walls.planes)?;

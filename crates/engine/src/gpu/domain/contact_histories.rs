@@ -1,12 +1,12 @@
 //! Contact histories of grains that migrate.
 
 use super::DomainState;
-use super::packing::{numbers_in, picked, put_numbers, room_of, successive_places, words_of};
+use super::packing::{numbers_in, picked, room_of, successive_places};
 use crate::exchange::{DecodeError, HaltReason, enclose, unfold};
 use crate::gpu::index_map::rename_places;
 use crate::gpu::neighbor_lists::make_room;
 use crate::gpu::polyhedra::MigratingShapes;
-use crate::gpu::{GpuGrains, Number};
+use crate::gpu::{GpuGrains, Number, put_numbers, words_of};
 use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::kernels::THREADS;

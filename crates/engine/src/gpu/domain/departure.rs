@@ -128,6 +128,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 shape_contacts,
             } = self.border().parcel.room;
             let room = grains.min(n);
+            // At every repeat, as `count_old_contacts` overwrites the marks in `cells.lengths`, and a repeat lists only the grains that leave.
             let lists = self.list_for_others(own, in_reach, room)?;
             // The GPU searches while the host queues the rest.
             self.gpu.submit_aside();

@@ -101,8 +101,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         self.border().blocks.send(&gpu, &numbers::<C>(blocks))?;
         let border = self.border.as_ref().expect("a domain has a border");
         let grains = (&self.position[self.now], &border.member, self.n);
-        self.cells
-            .find_for_others(&gpu, grains, (&border.blocks.buffer, in_reach.len() + 1));
+        let blocks = (&border.blocks.buffer, in_reach.len() + 1);
+        self.cells.find_for_others(&gpu, grains, self.sought_in(), blocks);
         Ok(())
     }
 
@@ -162,7 +162,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             }
             gpu.submit_aside();
             if !is_boxed {
-                self.cells.find_bounds(&gpu, &self.position[self.now], None, n);
+                self.cells.find_bounds(&gpu, (&self.position[self.now], self.sought_in()), None, n);
             }
             let mut copies = gpu.copies();
             let corners = (!is_boxed).then(|| self.cells.request_corners(&mut copies));

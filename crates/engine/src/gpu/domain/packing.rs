@@ -3,7 +3,7 @@
 use super::migration::{MigratingColumn, unfold_all, widths_of};
 use crate::exchange::{DecodeError, HaltReason, enclose, unfold};
 use crate::gpu::neighbor_lists::make_room;
-use crate::gpu::{GpuGrains, Number};
+use crate::gpu::{GpuGrains, Number, put_numbers, words_of};
 use seixo_device::gpu::{Arrived, Buffer, Copies, CudaMemory, Gpu, GpuError, PART_WORDS, Ticket, Word, bytes_of, items_of, units};
 use seixo_laws::{Coordinate, Vector3};
 use seixo_sweeps::bounding_boxes::Bounds;
@@ -52,20 +52,9 @@ pub(super) fn successive_places(first: usize, m: usize) -> Vec<u32> {
     (first..first + m).map(|place| place as u32).collect()
 }
 
-/// The words of this many numbers of type T.
-pub(super) fn words_of<T>(numbers: usize) -> usize {
-    numbers * size_of::<T>() / size_of::<u32>()
-}
-
 /// This many numbers of type T in words, from this word on.
 pub(super) fn numbers_in<T: Word>(words: &[u32], first: usize, numbers: usize) -> Vec<T> {
     items_of(bytes_of(&words[first..first + words_of::<T>(numbers)])).expect("words hold whole numbers")
-}
-
-/// Writes numbers into words, from this word on.
-pub(super) fn put_numbers<T: Word>(words: &mut [u32], first: usize, numbers: &[T]) {
-    let put: Vec<u32> = items_of(bytes_of(numbers)).expect("numbers have whole words");
-    words[first..first + put.len()].copy_from_slice(&put);
 }
 
 /// The words at which coordinates, belongings and motions begin, and all words, for this much room. Belongings have as many values per grain as `widths`

@@ -404,7 +404,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
     /// Finds the owned particles outside of the own block. Writes their indices to the start of the buffer `order`, and returns their number.
     fn find_leaving(&mut self, own: &Block<f64>) -> Result<usize, GpuError> {
         let owned = (&self.position[self.now], &self.border().owned, self.n);
-        self.cells.mark_within(&self.gpu, owned, own, true);
+        self.cells.mark_within(&self.gpu, owned, &self.cells.unbounded, own, true);
         self.cells.list_marked(&self.gpu, self.n, &self.order)
     }
 
@@ -415,6 +415,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         let among = Candidates {
             position: &self.position[self.now],
             member: &border.owned,
+            is_bounded: false,
             n: self.n,
             sorted: border.known,
             motion: host.cells.largest_motion(),

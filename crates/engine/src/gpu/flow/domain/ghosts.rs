@@ -131,7 +131,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
             );
         } else {
             let own = (&self.position[self.now], &border.owned, self.n);
-            self.cells.mark_within(&self.gpu, own, block, false);
+            self.cells.mark_within(&self.gpu, own, &self.cells.unbounded, block, false);
         }
         self.cells.queue_marked(&self.gpu, self.n, &self.order)
     }

@@ -34,7 +34,7 @@ impl PendingSpheres {
 /// ```
 /// use seixo_engine::Simulation;
 /// use seixo_engine::state::{GrainColumns, GrainSnapshot};
-/// use seixo_engine::world::{Settings, World};
+/// # use seixo_engine::world::{Interaction, Material, Settings, World};
 ///
 /// fn grains_of(simulation: &mut Simulation) -> Result<GrainSnapshot, Box<dyn std::error::Error>> {
 ///     if let Some(grains) = simulation.request_grains(GrainColumns::ALL)? {
@@ -44,8 +44,13 @@ impl PendingSpheres {
 ///     simulation.observe()?;
 ///     Ok(simulation.snapshot())
 /// }
-/// # let mut empty = Simulation::new(World::default(), Settings { threads: 1, ..Settings::default() })?;
-/// assert!(grains_of(&mut empty)?.id.is_empty());
+/// # let mut world = World::default();
+/// # world.materials.push(Material { name: "glass".into(), density: 2500.0, youngs_modulus: 1e7, poisson_ratio: 0.2 });
+/// # world.interactions.push(Some(Interaction::default()));
+/// # world.groups.push("balls".into());
+/// # world.grains.push(0, [0.0; 3], [0.0; 3], [0.0; 3], 1e-3, 0, 0);
+/// # let mut simulation = Simulation::new(world, Settings { threads: 1, ..Settings::default() })?;
+/// assert_eq!(grains_of(&mut simulation)?.radius, [1e-3]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct PendingGrains {

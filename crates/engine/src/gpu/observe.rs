@@ -26,6 +26,9 @@ use seixo_sweeps::layout::RECORD;
 use seixo_sweeps::periodic::SHEARED;
 use std::any::Any;
 
+/// Number of grains from which on they are observed in place of a copy on its way, which would take gigabytes of page-locked memory.
+const TOO_MANY_FOR_A_COPY: usize = 1 << 25;
+
 /// Sum of all powers in the records of the blocks, and the powers of the last step, which had so many blocks.
 fn powers<C: Number>(power: &[C], cubes: usize) -> ([f64; RECORD], [f64; RECORD]) {
     let (mut all, mut last) = ([0.0; RECORD], [0.0; RECORD]);
@@ -408,7 +411,10 @@ impl<C: Number + Coordinate<R>, R: Number> GpuBackend for GpuGrains<C, R> {
     }
 
     fn are_free_spheres(&self) -> bool {
-        self.has_free_spheres_alone()
+        let are_alone = self.carriers.is_none() && self.shapes.is_none() && self.holding.is_none();
+        let is_worn = self.walls.as_ref().is_some_and(|near| near.work.is_some());
+        let are_few = self.n < TOO_MANY_FOR_A_COPY;
+        are_alone && are_few && self.all_orientations().is_none() && self.diffusions.is_empty() && !is_worn
     }
 
     fn observe_ledger(&mut self, host: &mut Populations) -> Result<u32, GpuError> {

@@ -35,9 +35,6 @@ const EXTENDED_HISTORY_ON_GPU: usize = 10;
 /// Number of grains from which on columns are downloaded one after the other. A wait is short beside the copy of so large a column.
 const MANY: usize = 1 << 22;
 
-/// Number of grains from which on they are observed in place of a copy on its way, which would take gigabytes of page-locked memory.
-const TOO_MANY_FOR_A_COPY: usize = 1 << 25;
-
 /// Number k of the records that a GPU keeps of these velocities between steps, three numbers each, beside the records that laws read; see
 /// [`Coordinate::rest()`].
 fn kept_number<C: Number + Coordinate<R>, R: Number>(between: &[f64], read: &[f64], k: usize) -> R {
@@ -319,14 +316,6 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             motion,
             turning,
         }
-    }
-
-    /// As [`super::GpuBackend::are_free_spheres`].
-    pub(super) fn has_free_spheres_alone(&self) -> bool {
-        let are_alone = self.carriers.is_none() && self.shapes.is_none() && self.holding.is_none();
-        let is_worn = self.walls.as_ref().is_some_and(|near| near.work.is_some());
-        let are_few = self.n < TOO_MANY_FOR_A_COPY;
-        are_alone && are_few && self.all_orientations().is_none() && self.diffusions.is_empty() && !is_worn
     }
 
     /// Queues a copy of what these columns of free spheres are made of, and of the marks of ghosts in a subdomain. Whoever waits for it makes the fields.

@@ -5,7 +5,7 @@ use crate::alike;
 use crate::beds::falling;
 use crate::bonded::{self, STEP, ring};
 use crate::domains_on_a_gpu::{after, started};
-use crate::gases::gas;
+use crate::gases::{gas, sheared};
 use crate::ledgers::assert_same_ledger;
 use crate::on_gpus::among;
 use crate::requested::assert_arrive;
@@ -175,16 +175,10 @@ fn contacts_of_all_domains_are_saved_while_the_run_goes_on() {
 
 #[test]
 fn grains_that_are_requested_of_all_domains_arrive_as_they_were_while_these_go_on() {
-    let mut sheared = gas(600);
-    sheared.domain.as_mut().unwrap().shear = Some(Shear {
-        flow: 0,
-        gradient: 2,
-        rate: 100.0,
-    });
     let cases = [
         ("a fall", falling(600, TangentialLaw::Mindlin), Precision::Mixed, 2, 150),
         // Grains of all blocks are ghosts in others, and migrate.
-        ("sliding sides", sheared, Precision::F64, 2, 130),
+        ("sliding sides", sheared(600), Precision::F64, 2, 130),
     ];
     for (what, world, precision, domains, first) in cases {
         let [observed, requested] = assert_arrive(|| started(&world, domains, precision), first, what);
@@ -272,12 +266,7 @@ fn sides_slide_past_each_other_between_domains() {
 #[test]
 fn ghosts_from_layers_of_cells_are_those_among_all_grains() {
     // Grains of two size classes that circulate through blocks in all directions, and between sliding sides.
-    let mut sheared = gas(1000);
-    sheared.domain.as_mut().unwrap().shear = Some(Shear {
-        flow: 0,
-        gradient: 2,
-        rate: 100.0,
-    });
+    let sheared = sheared(1000);
     let mut leaving = falling(1000, TangentialLaw::Mindlin);
     leaving.domain = Some(Domain::open([-0.1, -0.1, -0.1], [0.1, 0.1, 0.0105], LeavingPolicy::Delete));
     for velocity in &mut leaving.grains.velocity {

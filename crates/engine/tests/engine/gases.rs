@@ -1,7 +1,7 @@
 //! Gases of spheres.
 
 use crate::beds::{falling, noise};
-use seixo_engine::world::{Domain, LeavingPolicy, World};
+use seixo_engine::world::{Domain, LeavingPolicy, Shear, World};
 use seixo_laws::contact::TangentialLaw;
 
 /// A gas of spheres with frictional contacts in a box with periodic sides.
@@ -19,5 +19,16 @@ pub fn gas(count: usize) -> World {
     for (k, velocity) in world.grains.velocity.iter_mut().enumerate() {
         *velocity = [0, 1, 2].map(|axis| 2.0 * noise((77 * k + axis) as u64));
     }
+    world
+}
+
+/// As [`gas()`], between sides that slide.
+pub fn sheared(count: usize) -> World {
+    let mut world = gas(count);
+    world.domain.as_mut().unwrap().shear = Some(Shear {
+        flow: 0,
+        gradient: 2,
+        rate: 100.0,
+    });
     world
 }

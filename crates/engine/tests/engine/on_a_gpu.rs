@@ -4,13 +4,14 @@ use crate::beds;
 use crate::bonded;
 use crate::clumps;
 use crate::devices::{after, apart, assert_same_ledger, on_cpu, on_gpu, with_default_skin};
-use crate::gases::gas;
+use crate::gases::sheared;
 use crate::overflowing::losing_its_top;
 use crate::requested::assert_arrive;
+use crate::resumed;
 use crate::warm;
 use seixo_device::gpu::{Gpu, list};
 use seixo_engine::state::{Column, GrainColumns, GrainSnapshot, PendingState, State};
-use seixo_engine::world::{DeviceChoice, Domain, LeavingPolicy, Precision, Search, Settings, Shear, World};
+use seixo_engine::world::{DeviceChoice, Domain, LeavingPolicy, Precision, Search, Settings, World};
 use seixo_engine::{ColorScalar, Preview, Simulation, StepErrorCause};
 use seixo_laws::contact::TangentialLaw;
 use seixo_laws::motion::Scheme;
@@ -198,10 +199,7 @@ fn a_gpu_goes_on_while_the_host_reports_what_it_saw() {
             assert!(seen == expected, "what was seen at step {}", expected.0);
             assert_eq!(meanwhile.steps(), plain.steps());
         }
-        let (a, b) = (plain.save().unwrap(), meanwhile.save().unwrap());
-        for ((name, a), (_, b)) in a.sections.iter().zip(&b.sections) {
-            assert!(a == b, "section {name} differs");
-        }
+        resumed::assert_same(&plain.save().unwrap(), &meanwhile.save().unwrap(), "a run that goes on meanwhile");
     }
 }
 
@@ -260,13 +258,10 @@ fn grains_that_are_requested_arrive_as_they_were_while_the_gpu_goes_on() {
 fn grains_that_are_requested_of_worlds_without_walls_arrive_as_they_were() {
     let mut open = beds::falling(64, TangentialLaw::Mindlin);
     open.walls.clear();
-    let mut sheared = gas(125);
-    sheared.domain.as_mut().unwrap().shear = Some(Shear {
-        flow: 0,
-        gradient: 2,
-        rate: 100.0,
-    });
-    for (what, world, precision) in [("no walls", open, Precision::Mixed), ("sliding sides", sheared, Precision::F64)] {
+    for (what, world, precision) in [
+        ("no walls", open, Precision::Mixed),
+        ("sliding sides", sheared(125), Precision::F64),
+    ] {
         assert_arrive(|| Simulation::new(world.clone(), on_gpu(precision)).unwrap(), 200, what);
     }
 }
@@ -301,10 +296,7 @@ fn grains_that_are_requested_and_not_waited_for_change_nothing() {
     for simulation in [&mut plain, &mut ahead] {
         simulation.advance(50).unwrap();
     }
-    let (a, b) = (plain.save().unwrap(), ahead.save().unwrap());
-    for ((name, a), (_, b)) in a.sections.iter().zip(&b.sections) {
-        assert!(a == b, "section {name} differs");
-    }
+    resumed::assert_same(&plain.save().unwrap(), &ahead.save().unwrap(), "a run that waits for none");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Grains that are requested from GPUs, which go on meanwhile.
 
+use crate::resumed::assert_same;
 use seixo_engine::Simulation;
 use seixo_engine::state::GrainColumns;
 
@@ -53,10 +54,7 @@ pub fn assert_arrive(new: impl Fn() -> Simulation, first: u64, what: &str) -> [S
     plain.observe().unwrap();
     ahead.observe_ledger().unwrap();
     assert_eq!(ahead.ledger(), plain.ledger(), "{what}");
-    let (a, b) = (plain.save().unwrap(), ahead.save().unwrap());
-    for ((name, a), (_, b)) in a.sections.iter().zip(&b.sections) {
-        assert!(a == b, "{what}: section {name} differs");
-    }
+    assert_same(&plain.save().unwrap(), &ahead.save().unwrap(), what);
     assert_eq!(ahead.ledger(), plain.ledger(), "{what}");
     assert!(ahead.request_grains(frame).unwrap().is_none(), "{what}: they are here already");
     [plain, ahead]

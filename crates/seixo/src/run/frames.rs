@@ -162,7 +162,7 @@ impl Frames {
         if parts.walls {
             frame.walls = sample.take_walls();
         }
-        // After the walls, which show whether grains are on their way.
+        // After the walls, which come without loads while the grains are on their way.
         if parts.grains {
             frame.grains = sample.take_grains(self.columns);
             if let FrameGrains::Here(grains) = &mut frame.grains {

@@ -185,7 +185,7 @@ impl<'a> Sample<'a> {
     pub fn take_bonds(&mut self) -> Vec<BondSnapshot> {
         self.bonds.take().unwrap_or_else(|| self.simulation.bonds_now())
     }
-    /// Walls as frames show them: without loads where grains are on their way, with which loads would come.
+    /// Walls as frames show them. They have no loads while grains are on their way: these would come with the grains.
     pub fn take_walls(&mut self) -> Vec<WallSnapshot> {
         let walls = || {
             if self.coming.is_some() {

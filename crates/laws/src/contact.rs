@@ -249,7 +249,68 @@ pub fn restrain<R: Real>(stored: &Vector3<R>, velocity: &Vector3<R>, stiffness: 
     }
 }
 
-/// A frictional contact over one time step. Coulomb's law limits the spring of the tangential law.
+/// What acts on the spring and the slider of a frictional contact in a time step.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+pub struct TangentialLoad<R: Real> {
+    /// Normal force, and the power that its dashpot dissipates.
+    pub pressure: NormalResponse<R>,
+    /// Tangential velocity of the surfaces \[m/s\].
+    pub velocity: Vector3<R>,
+    /// Spring force that is left of the last step \[N\].
+    pub stored: Vector3<R>,
+    /// Stiffness of the spring \[N/m\].
+    pub stiffness: R,
+    /// Dashpot coefficient \[N s/m\].
+    pub dashpot: R,
+}
+
+/// First part of a frictional contact over one time step: the normal force, and what acts in the tangent plane.
+#[cube]
+#[inline(always)]
+pub fn tangential_load<R: Real>(
+    touch: &ContactPair<R>,
+    normal: &Vector3<R>,
+    approach: &RelativeMotion<R>,
+    contact_history: &ContactHistory<R>,
+    coefficients: &Coefficients<R>,
+    dt: R,
+) -> TangentialLoad<R> {
+    let normal_velocity = approach.velocity.dot(normal);
+    let left = stored_force_left::<R>(contact_history.contact_radius, touch.contact_radius, coefficients);
+    TangentialLoad::<R> {
+        pressure: normal_contact::<R>(touch, normal_velocity, coefficients),
+        velocity: approach.velocity.minus(&normal.times(normal_velocity)),
+        stored: carried::<R>(&contact_history.force.times(left), normal, approach.twist * dt),
+        stiffness: tangential_stiffness::<R>(touch.contact_radius, coefficients),
+        dashpot: tangential_dashpot::<R>(touch, coefficients),
+    }
+}
+
+/// Second part of a frictional contact over one time step. Coulomb's law limits the spring of the tangential law.
+#[cube]
+#[inline(always)]
+pub fn frictional_response<R: Real>(
+    load: &TangentialLoad<R>,
+    contact_radius: R,
+    coefficients: &Coefficients<R>,
+    dt: R,
+) -> ContactResponse<R> {
+    let limit = coefficients.friction * load.pressure.force;
+    let drag = restrain::<R>(&load.stored, &load.velocity, load.stiffness, load.dashpot, limit, dt);
+    ContactResponse::<R> {
+        normal: load.pressure.force,
+        tangential: drag.force,
+        history: ContactHistory::<R> {
+            force: drag.next,
+            contact_radius,
+        },
+        normal_power: load.pressure.power,
+        tangential_power: drag.power,
+        damping_power: drag.damping_power,
+    }
+}
+
+/// A frictional contact over one time step.
 #[cube]
 #[inline(always)]
 pub fn frictional_contact<R: Real>(
@@ -260,24 +321,6 @@ pub fn frictional_contact<R: Real>(
     coefficients: &Coefficients<R>,
     dt: R,
 ) -> ContactResponse<R> {
-    let normal_velocity = approach.velocity.dot(normal);
-    let pressure = normal_contact::<R>(touch, normal_velocity, coefficients);
-    let velocity = approach.velocity.minus(&normal.times(normal_velocity));
-    let stiffness = tangential_stiffness::<R>(touch.contact_radius, coefficients);
-    let left = stored_force_left::<R>(contact_history.contact_radius, touch.contact_radius, coefficients);
-    let stored = carried::<R>(&contact_history.force.times(left), normal, approach.twist * dt);
-    let dashpot = tangential_dashpot::<R>(touch, coefficients);
-    let limit = coefficients.friction * pressure.force;
-    let drag = restrain::<R>(&stored, &velocity, stiffness, dashpot, limit, dt);
-    ContactResponse::<R> {
-        normal: pressure.force,
-        tangential: drag.force,
-        history: ContactHistory::<R> {
-            force: drag.next,
-            contact_radius: touch.contact_radius,
-        },
-        normal_power: pressure.power,
-        tangential_power: drag.power,
-        damping_power: drag.damping_power,
-    }
+    let load = tangential_load::<R>(touch, normal, approach, contact_history, coefficients, dt);
+    frictional_response::<R>(&load, touch.contact_radius, coefficients, dt)
 }

@@ -1,24 +1,22 @@
 //! Contact sweep for processors with vector units.
 //!
-//! Pairs are gathered into lanes, and the laws run on all lanes at once. The results are scattered in the order of the list. Each pair in one row is
-//! computed once. Where many pairs do not touch, they are left out while others are gathered; where nearly all touch, a test of each costs more than it
-//! saves. The bits are the same either way, for any number of threads and any width of the vector unit.
+//! Pairs that touch are gathered into lanes, and the laws run on all lanes at once. The results are scattered in the order of the list. Each pair in one
+//! row is computed once. The bits are the same for any number of threads and any width of the vector unit.
 //!
 //! Laws may have fewer digits than the states. Then differences of positions and of velocities, and depths of contacts, are taken with all digits
 //! before they are rounded, and forces are added with all digits. A vector unit has twice as many lanes for numbers of half the size.
 //!
 //! ```
 //! use seixo_sweeps::lanes::contacts_of_part;
-//! use seixo_sweeps::part::{GrainsView, Limits, PartOut, PartRows};
+//! use seixo_sweeps::part::{GrainsView, Limits, PartOut};
 //! use seixo_sweeps::{periodic::{OPEN, PeriodicBoundaries}, shortlist::Shortlist};
 //! // Two grains overlap, with a linear spring of 1000 N/m. They repel each other with equal forces.
 //! let (position, velocity, spin) = (&[0.0, 0.0, 0.0, 1.0, 1.9, 0.0, 0.0, 1.0], &[1.0; 8], &[0.0; 8]);
 //! let (sides, table): (_, &[f64; 20]) = (&PeriodicBoundaries::open(), &std::array::from_fn(|k| if k == 0 { 1e3 } else { 0.0 }));
 //! let grains = GrainsView { position, velocity, spin, material: &[0, 0], materials: 1, table, is_uniform: true, sides };
-//! let rows = PartRows { first: 0, end: 2, row: &[0, 1, 1], neighbors: &[1], is_once: true };
-//! let (mut force, shortlist) = ([0.0; 8], Shortlist { entry: &[0], grain: &[0], inside: 1 });
+//! let (mut force, shortlist) = ([0.0; 8], Shortlist { first: 0, grain: &[0], partner: &[1], inside: 1 });
 //! let out = PartOut { history: &mut [0.0; 4], force: &mut force, torque: &mut [0.0; 8] };
-//! contacts_of_part::<f64, f64, OPEN>(&grains, &rows, shortlist, Limits { dt: 1e-3, overlap: 0.5 }, out);
+//! contacts_of_part::<f64, f64, OPEN>(&grains, shortlist, Limits { dt: 1e-3, overlap: 0.5 }, out);
 //! assert!(force[0] < 0.0 && force[4] == -force[0]);
 //! ```
 
@@ -29,14 +27,16 @@
 
 use crate::contact::PowerSums;
 use crate::layout::{RECORD, coefficients};
-use crate::pair::{ContactForces, ContactGeometry, Pair, contact_geometry, depth_of, frictional_forces};
-use crate::part::{GrainsView, Limits, PartOut, PartRows, apart, array};
+use crate::pair::{ContactForces, ContactGeometry, Pair, contact_geometry, depth_of, forces_of_pair, load_of_pair};
+use crate::part::{GrainsView, Limits, PartOut, apart, array};
 use crate::periodic::{OPEN, SHEARED, STRETCHED, image_velocity};
 use crate::shortlist::Shortlist;
 use crate::simd::prefetch;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::widest;
-use seixo_laws::contact::{COEFFICIENTS, Coefficients, ContactHistory, ContactPair, NormalLaw, TangentialLaw};
+use seixo_laws::contact::{
+    COEFFICIENTS, Coefficients, ContactHistory, ContactPair, NormalLaw, NormalResponse, TangentialLaw, TangentialLoad,
+};
 use seixo_laws::{Coordinate, Real, Vector3, larger, smaller};
 #[cfg(target_arch = "x86_64")]
 use std::any::Any;
@@ -53,60 +53,69 @@ type Lane<R> = [R; LANES];
 /// One record per lane, in memory order. It is copied as a whole, and transposed together with the others.
 type Records<R> = [[R; RECORD]; LANES];
 
-/// Pairs in lanes: input and output. `C` is the precision of states, `R` that of the laws.
+/// Records of a pair: the vector from j to i, the velocity of i relative to j, the angular velocities of both, and the contact history.
+const APART: usize = 0;
+const VELOCITY: usize = 1;
+const SPIN_I: usize = 2;
+const HISTORY: usize = 3;
+const SPIN_J: usize = 4;
+
+/// Records after the laws have run, beside the contact history for the next step: force on i with a one, torque on i, torque on j, and powers: taken by
+/// normal damping, tangential forces and tangential damping, and supplied by sliding sides.
+const FORCE: usize = APART;
+const TORQUE_I: usize = VELOCITY;
+const TORQUE_J: usize = SPIN_I;
+const POWER: usize = SPIN_J;
+
+/// Pairs in lanes: input and output. `C` is the precision of states, `R` that of the laws. No vector crosses the end of a cache line: all arrays before
+/// the sums have whole lines.
+#[repr(C, align(64))]
 struct Lanes<C, R> {
-    /// Vectors from j to i, and radii of i.
-    apart: Records<R>,
-    /// Velocities of i relative to j, and masses of i.
-    velocity: Records<R>,
-    /// Angular velocities of i, and radii of j.
-    spin_i: Records<R>,
-    /// Angular velocities of j, and masses of j.
-    spin_j: Records<R>,
-    /// Forces on i, each with a contact count.
-    force: Records<R>,
-    /// Torques on i.
-    orientation_i: Records<R>,
-    /// Torques on j.
-    orientation_j: Records<R>,
-    /// Powers taken by normal damping, tangential forces and tangential damping, and power supplied by sliding sides.
-    power: Records<R>,
+    /// Records of the pairs, from [`APART`] on: what they come with, and then what acts.
+    records: [Records<R>; 5],
+    /// The same numbers, transposed.
+    numbers: [[Lane<R>; RECORD]; 5],
+    /// Depths of the contacts, see [`Pair::depth`].
+    depth: Lane<R>,
+    /// Radii of i.
+    radius_i: Lane<R>,
+    /// Radii of j.
+    radius_j: Lane<R>,
+    /// Masses of i.
+    mass_i: Lane<R>,
+    /// Masses of j.
+    mass_j: Lane<R>,
+    coefficients: [Lane<R>; 9],
+    /// Geometry of the contacts: overlaps, contact radii, effective masses, and normals.
+    geometry: [Lane<R>; 6],
+    /// What acts on the tangential springs: normal forces and powers of their dashpots, tangential velocities, stored forces, stiffnesses, dashpots.
+    load: [Lane<R>; 10],
+    /// Velocity of the partner's image relative to the partner, for sliding sides.
+    slide: [Lane<R>; 3],
+    /// Numbers of sides of a stretched cell between the grains, and a zero.
+    crossed: Records<R>,
+    /// Largest excess of an overlap over its limit, for all pairs that passed through each lane.
+    excess: Lane<R>,
+    /// Sums of the powers, in the order of the pairs, so that they do not depend on the other pairs in the shortlist.
+    total: [C; RECORD],
+    /// Sums of the forces across the sides of a stretched cell, in the same order, and a zero.
+    across: [C; RECORD],
     /// Places of the pairs in their batch.
     place: [u32; LANES],
     /// Number of lanes with a pair. The rest have two distant grains, and other numbers of former pairs; their results are not read.
     count: usize,
     /// Place of the first pair of the batch that was not looked at yet.
     next: usize,
-    /// Depths of the contacts, see [`Pair::depth`].
-    depth: Lane<R>,
-    coefficients: [Lane<R>; 9],
-    /// Geometry of the contacts: overlaps, contact radii, effective masses, and normals.
-    geometry: [Lane<R>; 6],
-    /// Velocity of the partner's image relative to the partner, for sliding sides.
-    slide: [Lane<R>; 3],
-    /// Numbers of sides of a stretched cell between the grains, and a zero.
-    crossed: Records<R>,
-    /// Transposed input records: those above, in their order, and contact histories.
-    came: [[Lane<R>; RECORD]; 5],
-    /// Transposed output records: force, torques, history, powers.
-    going: [[Lane<R>; RECORD]; 5],
-    /// Sums of the powers, in the order of the pairs, so that they do not depend on the other pairs in the shortlist.
-    total: [C; RECORD],
-    /// Sums of the forces across the sides of a stretched cell, in the same order, and a zero.
-    across: [C; RECORD],
-    /// Largest excess of an overlap over its limit, for all pairs that passed through each lane.
-    excess: Lane<R>,
 }
 
 /// Pairs of a part that are computed together: those inside it, or those across its border.
 struct Batch<'a> {
-    rows: &'a PartRows<'a>,
-    /// Partners of the part's entries.
-    neighbors: &'a [u32],
-    /// Entries, counted from the part's first.
-    entries: &'a [u32],
+    /// First grain of the part.
+    first: usize,
     /// Their grains, counted from the part's first.
     grains: &'a [u16],
+    /// Their partners.
+    partners: &'a [u32],
 }
 
 /// Only vector units that the compiler may assume.
@@ -148,33 +157,29 @@ macro_rules! on_unit {
 }
 
 impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
-    on_unit!(fetch, fetch_pairs<CHOOSES: bool, SIDES: u32>(grains: &GrainsView<C>, batch: &Batch, history: &mut [[R; RECORD]], chosen: &mut Records<R>));
-    on_unit!(resolve, resolve_lanes<CHOOSES: bool, SIDES: u32>(history: &mut Records<R>, limits: Limits<R>, uniform: Option<&Coefficients<R>>));
+    on_unit!(fetch, fetch_pairs<SIDES: u32>(grains: &GrainsView<C>, batch: &Batch, history: &mut [[R; RECORD]]));
+    on_unit!(resolve, resolve_lanes<SIDES: u32>(limits: Limits<R>, uniform: Option<&Coefficients<R>>));
     on_unit!(scatter, scatter_pairs<INSIDE: bool, SIDES: u32>(batch: &Batch, force: &mut [[C; RECORD]], torque: &mut [[C; RECORD]]));
 
     /// Lanes with harmless values.
     fn new() -> Self {
         let (zero, one) = (R::new(0.0), R::new(1.0));
-        let ones = [[one; RECORD]; LANES];
         Lanes {
-            apart: ones,
-            velocity: ones,
-            spin_i: ones,
-            spin_j: ones,
-            force: ones,
-            orientation_i: ones,
-            orientation_j: ones,
-            power: ones,
+            records: [[[one; RECORD]; LANES]; 5],
+            numbers: [[[one; LANES]; RECORD]; 5],
             place: [0; LANES],
             count: 0,
             next: 0,
             depth: [one; LANES],
+            radius_i: [one; LANES],
+            radius_j: [one; LANES],
+            mass_i: [one; LANES],
+            mass_j: [one; LANES],
             coefficients: [[one; LANES]; 9],
             geometry: [[one; LANES]; 6],
+            load: [[zero; LANES]; 10],
             slide: [[zero; LANES]; 3],
             crossed: [[zero; RECORD]; LANES],
-            came: [[[one; LANES]; RECORD]; 5],
-            going: [[[zero; LANES]; RECORD]; 5],
             total: [C::new(0.0); RECORD],
             across: [C::new(0.0); RECORD],
             excess: [R::new(-1.0); LANES],
@@ -197,36 +202,29 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
         }
     }
 
-    /// Reads the next pairs of a batch into the lanes. If it `CHOOSES` those that touch, it moves their histories to `chosen`, and removes those of all
-    /// other pairs that it looks at. Otherwise histories stay where they are.
+    /// Reads the next pairs of a batch that touch into the lanes, with their `history`. All other pairs that it looks at lose theirs.
     #[inline(always)]
-    fn fetch_pairs<const CHOOSES: bool, const SIDES: u32, const UNIT: u32>(
-        &mut self,
-        grains: &GrainsView<C>,
-        batch: &Batch,
-        history: &mut [[R; RECORD]],
-        chosen: &mut Records<R>,
-    ) {
+    fn fetch_pairs<const SIDES: u32, const UNIT: u32>(&mut self, grains: &GrainsView<C>, batch: &Batch, history: &mut [[R; RECORD]]) {
         let [(x, _), (v, _), (w, _)] = [grains.position, grains.velocity, grains.spin].map(|numbers| numbers.as_chunks::<RECORD>());
         // Of one length, so that one test of an index serves all three.
         let (v, w) = (&v[..x.len()], &w[..x.len()]);
-        let (pairs, last) = (batch.entries.len(), batch.entries.len() - 1);
+        let (pairs, last) = (batch.partners.len(), batch.partners.len() - 1);
         let (places, history) = (&batch.grains[..pairs], &mut history[..pairs]);
         let (mut lane, mut next) = (0, self.next);
         while lane < LANES && next < pairs {
-            let later = batch.entries[(next + AHEAD).min(last)] as usize;
-            let partner = batch.neighbors[later] as usize;
+            let later = batch.partners[(next + AHEAD).min(last)] as usize;
             for numbers in [grains.position, grains.velocity, grains.spin] {
-                prefetch(numbers, partner);
+                prefetch(numbers, later);
             }
-            let (i, j) = (
-                batch.rows.first + places[next] as usize,
-                batch.neighbors[batch.entries[next] as usize] as usize,
-            );
+            let (i, j) = (batch.first + places[next] as usize, batch.partners[next] as usize);
             let reach = x[i][3] + x[j][3];
             let (mut from_j, mut velocity) = (less(&x[i], &x[j]), less(&v[i], &v[j]));
-            self.spin_i[lane] = near_record::<C, R>(&with_last(&w[i], x[j][3]));
-            self.spin_j[lane] = near_record::<C, R>(&with_last(&w[j], v[j][3]));
+            self.records[SPIN_I][lane] = near_record::<C, R>(&w[i]);
+            self.records[SPIN_J][lane] = near_record::<C, R>(&w[j]);
+            self.radius_i[lane] = C::near(x[i][3]);
+            self.radius_j[lane] = C::near(x[j][3]);
+            self.mass_i[lane] = C::near(v[i][3]);
+            self.mass_j[lane] = C::near(v[j][3]);
             if SIDES != OPEN {
                 let image = apart::<C, SIDES>(&x[i], &x[j], grains.sides);
                 let (apart, crossed) = (array(&image.apart), array(&image.crossed));
@@ -243,34 +241,31 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
                     }
                 }
             }
-            let mut touches = true;
-            if CHOOSES || narrows::<C, R>() {
-                // With all digits: a small overlap is the difference of two large squares.
-                let from = Vector3 {
+            // With all digits: a small overlap is the difference of two large squares.
+            let depth = depth_of::<C>(
+                &Vector3 {
                     x: from_j[0],
                     y: from_j[1],
                     z: from_j[2],
-                };
-                let depth = depth_of::<C>(&from, reach);
-                self.depth[lane] = C::near(depth);
-                touches = !CHOOSES || depth > C::new(0.0);
-            }
-            self.apart[lane] = near_record::<C, R>(&with_last(&from_j, x[i][3]));
-            self.velocity[lane] = near_record::<C, R>(&with_last(&velocity, v[i][3]));
-            if CHOOSES {
-                chosen[lane] = std::mem::replace(&mut history[next], [R::new(0.0); RECORD]);
-            }
+                },
+                reach,
+            );
+            self.depth[lane] = C::near(depth);
+            self.records[APART][lane] = near_record::<C, R>(&from_j);
+            self.records[VELOCITY][lane] = near_record::<C, R>(&velocity);
+            self.records[HISTORY][lane] = history[next];
+            history[next] = [R::new(0.0); RECORD];
             self.place[lane] = next as u32;
             // Every pair is written, but only one that touches advances the lane. So there is no branch to predict.
-            lane += usize::from(touches);
+            lane += usize::from(depth > C::new(0.0));
             next += 1;
         }
         (self.count, self.next) = (lane, next);
         if !grains.is_uniform {
             for (lane, &place) in self.place[..lane].iter().enumerate() {
                 let (i, j) = (
-                    batch.rows.first + places[place as usize] as usize,
-                    batch.neighbors[batch.entries[place as usize] as usize] as usize,
+                    batch.first + places[place as usize] as usize,
+                    batch.partners[place as usize] as usize,
                 );
                 let row = (grains.material[i] * grains.materials + grains.material[j]) as usize * COEFFICIENTS;
                 let numbers = &grains.table[row..row + COEFFICIENTS];
@@ -280,30 +275,28 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
             }
         }
         for lane in lane..LANES {
-            self.apart[lane] = [R::new(4.0); RECORD];
+            self.records[APART][lane] = [R::new(4.0); RECORD];
+            for numbers in [&mut self.radius_i, &mut self.radius_j, &mut self.mass_i, &mut self.mass_j] {
+                numbers[lane] = R::new(1.0);
+            }
             self.depth[lane] = R::new(-1.0);
         }
     }
 
     /// Runs the laws on all lanes.
     #[inline(always)]
-    fn resolve_lanes<const CHOOSES: bool, const SIDES: u32, const UNIT: u32>(
-        &mut self,
-        history: &mut Records<R>,
-        limits: Limits<R>,
-        uniform: Option<&Coefficients<R>>,
-    ) {
-        let records = [&self.apart, &self.velocity, &self.spin_i, &self.spin_j, &*history];
-        for (records, lanes) in records.into_iter().zip(&mut self.came) {
-            to_lanes::<R, UNIT>(records, lanes);
-        }
-        if !CHOOSES && !narrows::<C, R>() {
-            for lane in 0..LANES {
-                self.depth[lane] = depth_of::<R>(&self.vector(0, lane), self.came[0][3][lane] + self.came[2][3][lane]);
+    fn resolve_lanes<const SIDES: u32, const UNIT: u32>(&mut self, limits: Limits<R>, uniform: Option<&Coefficients<R>>) {
+        to_lanes::<R, UNIT>(&self.records[APART], &mut self.numbers[APART]);
+        // A processor transposes the next records while it waits for the roots and quotients of a vector of 64 bytes.
+        let width = 64 / size_of::<R>();
+        let share = (self.records.len() - 1) * width / LANES;
+        for group in 0..LANES / width {
+            for lane in group * width..(group + 1) * width {
+                self.resolve_geometry(lane);
             }
-        }
-        for lane in 0..LANES {
-            self.resolve_geometry(lane);
+            for record in 1 + group * share..1 + (group + 1) * share {
+                to_lanes::<R, UNIT>(&self.records[record], &mut self.numbers[record]);
+            }
         }
         // As constants, the codes of laws leave out what only other laws need: quotients, and one of two equal roots. No bit changes.
         match uniform {
@@ -319,51 +312,51 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
             Some(coefficients) => self.resolve_uniform::<SIDES>(limits, coefficients),
             None => {
                 for lane in 0..LANES {
-                    self.resolve_lane::<SIDES>(lane, limits, &self.coefficients_of(lane));
+                    self.resolve_load(lane, limits, &self.coefficients_of(lane));
+                }
+                for lane in 0..LANES {
+                    self.resolve_forces::<SIDES>(lane, limits, &self.coefficients_of(lane));
                 }
             }
         }
-        let records = [
-            &mut self.force,
-            &mut self.orientation_i,
-            &mut self.orientation_j,
-            history,
-            &mut self.power,
-        ];
-        for (records, lanes) in records.into_iter().zip(&self.going) {
+        for (records, lanes) in self.records.iter_mut().zip(&self.numbers) {
             for lane in 0..LANES {
                 records[lane] = [lanes[0][lane], lanes[1][lane], lanes[2][lane], lanes[3][lane]];
             }
         }
     }
 
-    /// Runs the laws on all lanes, with the same coefficients in each.
+    /// Runs the laws on all lanes, with the same coefficients in each. In two loops, each with a root and a quotient in a row, more lanes are on their way
+    /// at once.
     #[inline(always)]
     fn resolve_uniform<const SIDES: u32>(&mut self, limits: Limits<R>, coefficients: &Coefficients<R>) {
         for lane in 0..LANES {
-            self.resolve_lane::<SIDES>(lane, limits, coefficients);
+            self.resolve_load(lane, limits, coefficients);
+        }
+        for lane in 0..LANES {
+            self.resolve_forces::<SIDES>(lane, limits, coefficients);
         }
     }
 
     /// The pair of a lane.
     #[inline(always)]
     fn pair(&self, lane: usize) -> Pair<R> {
-        let [apart, velocity] = [0, 1].map(|number| self.vector(number, lane));
+        let [apart, velocity] = [APART, VELOCITY].map(|record| self.vector(record, lane));
         Pair {
             apart,
             depth: self.depth[lane],
             velocity,
-            radius_i: self.came[0][3][lane],
-            radius_j: self.came[2][3][lane],
-            mass_i: self.came[1][3][lane],
-            mass_j: self.came[3][3][lane],
+            radius_i: self.radius_i[lane],
+            radius_j: self.radius_j[lane],
+            mass_i: self.mass_i[lane],
+            mass_j: self.mass_j[lane],
         }
     }
 
     /// The vector of an input record of a lane.
     #[inline(always)]
     fn vector(&self, record: usize, lane: usize) -> Vector3<R> {
-        let [x, y, z, _] = &self.came[record];
+        let [x, y, z, _] = &self.numbers[record];
         Vector3 {
             x: x[lane],
             y: y[lane],
@@ -386,30 +379,70 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
         }
     }
 
+    /// The geometry of the contact of a lane.
     #[inline(always)]
-    fn resolve_lane<const SIDES: u32>(&mut self, lane: usize, limits: Limits<R>, coefficients: &Coefficients<R>) {
-        let pair = self.pair(lane);
+    fn geometry(&self, lane: usize) -> ContactGeometry<R> {
         let [overlap, contact_radius, effective_mass, x, y, z] = self.geometry.each_ref().map(|numbers| numbers[lane]);
-        let geometry = ContactGeometry {
+        ContactGeometry {
             contact_pair: ContactPair {
                 overlap,
                 contact_radius,
                 effective_mass,
             },
             normal: Vector3 { x, y, z },
-        };
-        let [spin_i, spin_j] = [2, 3].map(|number| self.vector(number, lane));
+        }
+    }
+
+    /// What acts on the tangential spring of a lane.
+    #[inline(always)]
+    fn resolve_load(&mut self, lane: usize, limits: Limits<R>, coefficients: &Coefficients<R>) {
+        let [spin_i, spin_j] = [SPIN_I, SPIN_J].map(|record| self.vector(record, lane));
         let contact_history = ContactHistory {
-            force: self.vector(4, lane),
-            contact_radius: self.came[4][3][lane],
+            force: self.vector(HISTORY, lane),
+            contact_radius: self.numbers[HISTORY][3][lane],
         };
-        let outcome: ContactForces<R> =
-            frictional_forces::<R>(&pair, &geometry, &spin_i, &spin_j, &contact_history, coefficients, limits.dt);
-        let (orientation_i, orientation_j) = (outcome.bend.times(outcome.arm_i), outcome.bend.times(outcome.arm_j));
+        let load = load_of_pair::<R>(
+            &self.pair(lane),
+            &self.geometry(lane),
+            &spin_i,
+            &spin_j,
+            &contact_history,
+            coefficients,
+            limits.dt,
+        );
+        let (velocity, stored) = (&load.velocity, &load.stored);
+        let numbers = [
+            load.pressure.force,
+            load.pressure.power,
+            velocity.x,
+            velocity.y,
+            velocity.z,
+            stored.x,
+            stored.y,
+            stored.z,
+            load.stiffness,
+            load.dashpot,
+        ];
+        for (slot, number) in self.load.iter_mut().zip(numbers) {
+            slot[lane] = number;
+        }
+    }
+
+    /// Forces and powers of a lane.
+    #[inline(always)]
+    fn resolve_forces<const SIDES: u32>(&mut self, lane: usize, limits: Limits<R>, coefficients: &Coefficients<R>) {
+        let (pair, geometry) = (self.pair(lane), self.geometry(lane));
+        let [force, power, vx, vy, vz, x, y, z, stiffness, dashpot] = self.load.each_ref().map(|numbers| numbers[lane]);
+        let load = TangentialLoad {
+            pressure: NormalResponse { force, power },
+            velocity: Vector3 { x: vx, y: vy, z: vz },
+            stored: Vector3 { x, y, z },
+            stiffness,
+            dashpot,
+        };
+        let outcome: ContactForces<R> = forces_of_pair::<R>(&pair, &geometry, &load, coefficients, limits.dt);
+        let (torque_i, torque_j) = (outcome.bend.times(outcome.arm_i), outcome.bend.times(outcome.arm_j));
         let (zero, one) = (R::new(0.0), R::new(1.0));
-        // For grains without contact the laws may give NaN.
-        let is_touching = pair.depth > zero;
-        let or_nothing = |number: R| if is_touching { number } else { zero };
         let mut slide_power = zero;
         if SIDES == SHEARED {
             let slide = Vector3 {
@@ -427,27 +460,21 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
         let spring = &outcome.history;
         let results = [
             (&outcome.force, one),
-            (&orientation_i, zero),
-            (&orientation_j, zero),
+            (&torque_i, zero),
+            (&torque_j, zero),
             (&spring.force, spring.contact_radius),
             (&powers, slide_power),
         ];
-        for (slots, (vector, last)) in self.going.iter_mut().zip(results) {
-            slots[0][lane] = or_nothing(vector.x);
-            slots[1][lane] = or_nothing(vector.y);
-            slots[2][lane] = or_nothing(vector.z);
-            slots[3][lane] = or_nothing(last);
+        for (slots, (vector, last)) in self.numbers.iter_mut().zip(results) {
+            slots[0][lane] = vector.x;
+            slots[1][lane] = vector.y;
+            slots[2][lane] = vector.z;
+            slots[3][lane] = last;
         }
         let excess = outcome.overlap - limits.overlap * smaller::<R>(pair.radius_i, pair.radius_j);
-        if is_touching {
+        if pair.depth > zero {
             self.excess[lane] = larger::<R>(excess, self.excess[lane]);
         }
-    }
-
-    /// Number of lanes with a pair that touches, after the laws have run.
-    #[inline(always)]
-    fn touching(&self) -> usize {
-        self.going[0][3].iter().filter(|&&contacts| contacts != R::new(0.0)).count()
     }
 
     /// Adds the results to the grains, in order: to both grains for pairs `INSIDE` the part, otherwise to the first.
@@ -459,23 +486,23 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
         torque: &mut [[C; RECORD]],
     ) {
         let torque = &mut torque[..force.len()];
-        let places = &batch.grains[..batch.entries.len()];
+        let places = &batch.grains[..batch.partners.len()];
         let (mut total, mut across) = (self.total, self.across);
         for (lane, &place) in self.place[..self.count].iter().enumerate() {
             let place = place as usize;
             let i = places[place] as usize;
-            let push = wide_record::<C, R>(&self.force[lane]);
-            total = more(&total, &wide_record::<C, R>(&self.power[lane]));
+            let push = wide_record::<C, R>(&self.records[FORCE][lane]);
+            total = more(&total, &wide_record::<C, R>(&self.records[POWER][lane]));
             if SIDES == STRETCHED {
                 let crossed = wide_record::<C, R>(&self.crossed[lane]);
                 across = more(&across, &products(&push, &crossed));
             }
             force[i] = more(&force[i], &push);
-            torque[i] = more(&torque[i], &wide_record::<C, R>(&self.orientation_i[lane]));
+            torque[i] = more(&torque[i], &wide_record::<C, R>(&self.records[TORQUE_I][lane]));
             if INSIDE {
-                let j = batch.neighbors[batch.entries[place] as usize] as usize - batch.rows.first;
+                let j = batch.partners[place] as usize - batch.first;
                 force[j] = more(&force[j], &[-push[0], -push[1], -push[2], push[3]]);
-                torque[j] = more(&torque[j], &wide_record::<C, R>(&self.orientation_j[lane]));
+                torque[j] = more(&torque[j], &wide_record::<C, R>(&self.records[TORQUE_J][lane]));
             }
         }
         (self.total, self.across) = (total, across);
@@ -492,30 +519,17 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
         history: &mut [[R; RECORD]],
         [force, torque]: [&mut [[C; RECORD]]; 2],
     ) {
-        let (mut chosen, mut chooses) = ([[R::new(0.0); RECORD]; LANES], false);
         self.next = 0;
-        while self.next < batch.entries.len() {
-            let first = self.next;
-            let touching = if chooses || batch.entries.len() - first < LANES {
-                self.fetch::<true, SIDES, UNIT>(grains, batch, history, &mut chosen);
-                if self.count > 0 {
-                    self.resolve::<true, SIDES, UNIT>(&mut chosen, limits, uniform);
-                    for (&place, record) in self.place[..self.count].iter().zip(&chosen) {
-                        history[place as usize] = *record;
-                    }
-                    self.scatter::<INSIDE, SIDES, UNIT>(batch, force, torque);
-                }
-                self.count
-            } else {
-                self.fetch::<false, SIDES, UNIT>(grains, batch, history, &mut chosen);
-                if let Some(own) = history[first..].first_chunk_mut::<LANES>() {
-                    self.resolve::<false, SIDES, UNIT>(own, limits, uniform);
-                }
-                self.scatter::<INSIDE, SIDES, UNIT>(batch, force, torque);
-                self.touching()
-            };
-            // To choose costs less than a tenth, and saves the laws for the others.
-            chooses = 10 * touching < 9 * (self.next - first);
+        while self.next < batch.partners.len() {
+            self.fetch::<SIDES, UNIT>(grains, batch, history);
+            if self.count == 0 {
+                break;
+            }
+            self.resolve::<SIDES, UNIT>(limits, uniform);
+            for (&place, record) in self.place[..self.count].iter().zip(&self.records[HISTORY]) {
+                history[place as usize] = *record;
+            }
+            self.scatter::<INSIDE, SIDES, UNIT>(batch, force, torque);
         }
     }
 
@@ -536,15 +550,14 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
     }
 }
 
-/// Frictional contacts of all grains of a part with the partners in their rows, with the widest vector units of this processor. A pair inside the
-/// part is computed once if it is in one row. Wider units change no bit: every lane rounds as a scalar does, and no multiplication is fused with an
-/// addition.
+/// Frictional contacts of all grains of a part with their partners in the shortlist, with the widest vector units of this processor. Pairs inside the
+/// part act on both grains, all others on the grain of the part. Wider units change no bit: every lane rounds as a scalar does, and no multiplication is
+/// fused with an addition.
 ///
-/// Only the pairs of the shortlist are evaluated. The history records of `out` are those of its pairs, in their order. `C` is the precision of states
+/// The history records of `out` are those of its pairs, in their order. `C` is the precision of states
 /// and sums, `R` that of the laws and histories.
 pub fn contacts_of_part<C: Coordinate<R>, R: Real, const SIDES: u32>(
     grains: &GrainsView<C>,
-    rows: &PartRows,
     shortlist: Shortlist,
     limits: Limits<R>,
     out: PartOut<C, R>,
@@ -552,18 +565,17 @@ pub fn contacts_of_part<C: Coordinate<R>, R: Real, const SIDES: u32>(
     #[cfg(target_arch = "x86_64")]
     {
         if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("avx512vl") {
-            return contacts_with::<C, R, SIDES, WIDEST>(grains, rows, shortlist, limits, out);
+            return contacts_with::<C, R, SIDES, WIDEST>(grains, shortlist, limits, out);
         }
         if is_x86_feature_detected!("avx2") {
-            return contacts_with::<C, R, SIDES, WIDE>(grains, rows, shortlist, limits, out);
+            return contacts_with::<C, R, SIDES, WIDE>(grains, shortlist, limits, out);
         }
     }
-    contacts_with::<C, R, SIDES, NARROW>(grains, rows, shortlist, limits, out)
+    contacts_with::<C, R, SIDES, NARROW>(grains, shortlist, limits, out)
 }
 
 fn contacts_with<C: Coordinate<R>, R: Real, const SIDES: u32, const UNIT: u32>(
     grains: &GrainsView<C>,
-    rows: &PartRows,
     shortlist: Shortlist,
     limits: Limits<R>,
     out: PartOut<C, R>,
@@ -572,11 +584,10 @@ fn contacts_with<C: Coordinate<R>, R: Real, const SIDES: u32, const UNIT: u32>(
     let of_first: [R; COEFFICIENTS] = std::array::from_fn(|k| C::near(grains.table[first_row + k]));
     let one_for_all = coefficients::<R>(&of_first, 0);
     let uniform = grains.is_uniform.then_some(&one_for_all);
-    let batch = |(entries, places)| Batch {
-        rows,
-        neighbors: &rows.neighbors[rows.row[rows.first] as usize..],
-        entries,
-        grains: places,
+    let batch = |(grains, partners)| Batch {
+        first: shortlist.first,
+        grains,
+        partners,
     };
     let (inside, across) = (batch(shortlist.inside()), batch(shortlist.across()));
     let (history, _) = out.history.as_chunks_mut::<RECORD>();
@@ -645,18 +656,6 @@ pub(crate) fn with_codes<R: Real>(coefficients: &Coefficients<R>, &[normal, tang
         tangential_rate: R::new(0.0),
         ..*coefficients
     }
-}
-
-/// Whether the laws have fewer digits than the states.
-#[inline(always)]
-fn narrows<C, R>() -> bool {
-    size_of::<R>() < size_of::<C>()
-}
-
-/// A record with another last number.
-#[inline(always)]
-fn with_last<C: Copy>(&[x, y, z, _]: &[C; RECORD], last: C) -> [C; RECORD] {
-    [x, y, z, last]
 }
 
 /// A record in the precision of the laws.

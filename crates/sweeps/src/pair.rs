@@ -15,7 +15,7 @@
 use cubecl::prelude::*;
 use seixo_laws::contact::{
     Coefficients, ContactHistory, ContactPair, ContactResponse, ExtendedCoefficients, ExtendedHistory, ExtendedPair, RelativeMotion,
-    frictional_contact, interact, normal_contact,
+    TangentialLoad, frictional_response, interact, normal_contact, tangential_load,
 };
 use seixo_laws::motion::inertia;
 use seixo_laws::{Real, Vector3, larger};
@@ -123,44 +123,35 @@ pub fn normal_pair_contact<R: Real>(pair: &Pair<R>, coefficients: &Coefficients<
     }
 }
 
-/// Relative motion of the surfaces of two grains, with their arms.
-#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
-pub struct SurfaceMotion<R: Real> {
-    /// Relative motion for friction.
-    pub approach: RelativeMotion<R>,
-    /// Distance of the contact point from the center of i \[m\].
-    pub arm_i: R,
-    /// Distance of the contact point from the center of j \[m\].
-    pub arm_j: R,
+/// Distance from the center of a grain to the contact point \[m\].
+#[cube]
+#[inline(always)]
+fn arm<R: Real>(radius: R, overlap: R) -> R {
+    radius - R::new(0.5) * overlap
 }
 
 /// Relative motion of the surfaces of two grains with these angular velocities.
 #[cube]
 #[inline(always)]
-fn roll<R: Real>(pair: &Pair<R>, normal: &Vector3<R>, overlap: R, spin_i: &Vector3<R>, spin_j: &Vector3<R>) -> SurfaceMotion<R> {
-    let half = R::new(0.5);
-    let arm_i = pair.radius_i - half * overlap;
-    let arm_j = pair.radius_j - half * overlap;
-    let rolling = spin_i.times(arm_i).plus(&spin_j.times(arm_j));
-    SurfaceMotion::<R> {
-        approach: RelativeMotion::<R> {
-            velocity: pair.velocity.minus(&rolling.cross(normal)),
-            twist: half * spin_i.plus(spin_j).dot(normal),
-        },
-        arm_i,
-        arm_j,
+fn roll<R: Real>(pair: &Pair<R>, normal: &Vector3<R>, overlap: R, spin_i: &Vector3<R>, spin_j: &Vector3<R>) -> RelativeMotion<R> {
+    let rolling = spin_i
+        .times(arm::<R>(pair.radius_i, overlap))
+        .plus(&spin_j.times(arm::<R>(pair.radius_j, overlap)));
+    RelativeMotion::<R> {
+        velocity: pair.velocity.minus(&rolling.cross(normal)),
+        twist: R::new(0.5) * spin_i.plus(spin_j).dot(normal),
     }
 }
 
 /// Contact forces from a response of the laws.
 #[cube]
 #[inline(always)]
-fn outcome_of<R: Real>(response: &ContactResponse<R>, normal: &Vector3<R>, rolling: &SurfaceMotion<R>, overlap: R) -> ContactForces<R> {
+fn outcome_of<R: Real>(pair: &Pair<R>, response: &ContactResponse<R>, normal: &Vector3<R>, overlap: R) -> ContactForces<R> {
     ContactForces::<R> {
         force: normal.times(response.normal).plus(&response.tangential),
         bend: response.tangential.cross(normal),
-        arm_i: rolling.arm_i,
-        arm_j: rolling.arm_j,
+        arm_i: arm::<R>(pair.radius_i, overlap),
+        arm_j: arm::<R>(pair.radius_j, overlap),
         overlap,
         history: ContactHistory::<R> {
             force: response.history.force.plus(&Vector3::<R>::zero()),
@@ -184,13 +175,14 @@ pub fn frictional_pair_contact<R: Real>(
     dt: R,
 ) -> ContactForces<R> {
     let geometry = contact_geometry::<R>(pair);
-    frictional_forces::<R>(pair, &geometry, spin_i, spin_j, contact_history, coefficients, dt)
+    let load = load_of_pair::<R>(pair, &geometry, spin_i, spin_j, contact_history, coefficients, dt);
+    forces_of_pair::<R>(pair, &geometry, &load, coefficients, dt)
 }
 
-/// As [`frictional_pair_contact()`], for a known geometry.
+/// What acts on the tangential spring of a contact of two rough grains in a step, for a known geometry.
 #[cube]
 #[inline(always)]
-pub fn frictional_forces<R: Real>(
+pub fn load_of_pair<R: Real>(
     pair: &Pair<R>,
     geometry: &ContactGeometry<R>,
     spin_i: &Vector3<R>,
@@ -198,17 +190,30 @@ pub fn frictional_forces<R: Real>(
     contact_history: &ContactHistory<R>,
     coefficients: &Coefficients<R>,
     dt: R,
-) -> ContactForces<R> {
+) -> TangentialLoad<R> {
     let rolling = roll::<R>(pair, &geometry.normal, geometry.contact_pair.overlap, spin_i, spin_j);
-    let response = frictional_contact::<R>(
+    tangential_load::<R>(
         &geometry.contact_pair,
         &geometry.normal,
-        &rolling.approach,
+        &rolling,
         contact_history,
         coefficients,
         dt,
-    );
-    outcome_of::<R>(&response, &geometry.normal, &rolling, geometry.contact_pair.overlap)
+    )
+}
+
+/// Contact forces of two rough grains under this load.
+#[cube]
+#[inline(always)]
+pub fn forces_of_pair<R: Real>(
+    pair: &Pair<R>,
+    geometry: &ContactGeometry<R>,
+    load: &TangentialLoad<R>,
+    coefficients: &Coefficients<R>,
+    dt: R,
+) -> ContactForces<R> {
+    let response = frictional_response::<R>(load, geometry.contact_pair.contact_radius, coefficients, dt);
+    outcome_of::<R>(pair, &response, &geometry.normal, geometry.contact_pair.overlap)
 }
 
 /// Geometry of two nearby grains, for extended contacts.
@@ -278,7 +283,7 @@ pub fn extended_contact<R: Real>(
     let joint = interact::<R>(
         &near.close,
         &near.normal,
-        &rolling.approach,
+        &rolling,
         &turning,
         contact_history,
         extended_history,
@@ -287,7 +292,7 @@ pub fn extended_contact<R: Real>(
         dt,
     );
     ExtendedForces::<R> {
-        outcome: outcome_of::<R>(&joint.response, &near.normal, &rolling, overlap),
+        outcome: outcome_of::<R>(pair, &joint.response, &near.normal, overlap),
         couple: joint.couple,
         extended_history: joint.extended_history,
     }

@@ -7,9 +7,9 @@
 //! ```
 //! use seixo_sweeps::shortlist::Shortlist;
 //! // Two pairs inside the part, and one across its border.
-//! let shortlist = Shortlist { entry: &[7, 9, 8], grain: &[2, 3, 2], inside: 2 };
-//! assert_eq!(shortlist.inside().0, [7, 9]);
-//! assert_eq!(shortlist.across().0, [8]);
+//! let shortlist = Shortlist { first: 100, grain: &[2, 3, 2], partner: &[103, 104, 7], inside: 2 };
+//! assert_eq!(shortlist.inside().1, [103, 104]);
+//! assert_eq!(shortlist.across().1, [7]);
 //! ```
 
 use crate::part::{GrainsView, PartRows, apart, record};
@@ -22,23 +22,25 @@ const AHEAD: usize = 16;
 /// The shortlist of a part: first pairs inside it, then pairs across its border, and all pairs that are in both rows.
 #[derive(Clone, Copy)]
 pub struct Shortlist<'a> {
-    /// Entries of the list, counted from the part's first.
-    pub entry: &'a [u32],
-    /// The grain that owns the row of each entry, counted from the part's first.
+    /// First grain of the part.
+    pub first: usize,
+    /// The grain that owns the row of each pair, counted from the part's first.
     pub grain: &'a [u16],
+    /// Its partner in each pair.
+    pub partner: &'a [u32],
     /// Number of pairs inside.
     pub inside: usize,
 }
 
 impl<'a> Shortlist<'a> {
-    /// Entries and grains of pairs inside the part.
-    pub fn inside(&self) -> (&'a [u32], &'a [u16]) {
-        (&self.entry[..self.inside], &self.grain[..self.inside])
+    /// Grains and partners of pairs inside the part.
+    pub fn inside(&self) -> (&'a [u16], &'a [u32]) {
+        (&self.grain[..self.inside], &self.partner[..self.inside])
     }
 
-    /// Entries and grains of pairs across its border.
-    pub fn across(&self) -> (&'a [u32], &'a [u16]) {
-        (&self.entry[self.inside..], &self.grain[self.inside..])
+    /// Grains and partners of pairs across its border.
+    pub fn across(&self) -> (&'a [u16], &'a [u32]) {
+        (&self.grain[self.inside..], &self.partner[self.inside..])
     }
 }
 

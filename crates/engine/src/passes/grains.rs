@@ -43,7 +43,7 @@ fn shortlisted_contacts<const SIDES: u32>(
     match histories {
         Histories::Double(history) => {
             let history = &mut history[..];
-            contacts_of_part::<f64, f64, SIDES>(grains, rows, pairs, limits, PartOut { history, force, torque })
+            contacts_of_part::<f64, f64, SIDES>(grains, pairs, limits, PartOut { history, force, torque })
         }
         Histories::Single(history) => {
             let history = &mut history[..];
@@ -51,7 +51,7 @@ fn shortlisted_contacts<const SIDES: u32>(
                 dt: limits.dt as f32,
                 overlap: limits.overlap as f32,
             };
-            contacts_of_part::<f64, f32, SIDES>(grains, rows, pairs, limits, PartOut { history, force, torque })
+            contacts_of_part::<f64, f32, SIDES>(grains, pairs, limits, PartOut { history, force, torque })
         }
     }
 }

@@ -121,6 +121,10 @@ pub struct PartShortlist {
     entry: Vec<u32>,
     /// The grain that owns the row of each entry, counted from the part's first.
     grain: Vec<u16>,
+    /// The partner in each of these entries, once the pairs were selected.
+    partner: Vec<u32>,
+    /// First grain of the part.
+    first: usize,
     /// Number of pairs inside.
     inside: usize,
     /// Contact histories of the pairs.
@@ -159,8 +163,8 @@ impl PartShortlist {
         PartShortlist {
             entry: pairs.iter().map(|&(entry, ..)| entry).collect(),
             grain: pairs.iter().map(|&(_, grain, _)| grain).collect(),
-            inside: 0,
             history,
+            ..PartShortlist::default()
         }
     }
 
@@ -213,6 +217,10 @@ impl PartShortlist {
         self.entry.extend(entry[..inside].iter().chain(&entry[entries - across..]));
         self.grain.clear();
         self.grain.extend(grain[..inside].iter().chain(&grain[entries - across..]));
+        let own = &rows.neighbors[rows.row[rows.first] as usize..];
+        self.partner.clear();
+        self.partner.extend(self.entry.iter().map(|&k| own[k as usize]));
+        self.first = rows.first;
         match &mut self.history {
             Histories::Double(history) => put_in_new_order(&self.entry, history, former, double),
             Histories::Single(history) => put_in_new_order(&self.entry, history, former, single),
@@ -222,9 +230,11 @@ impl PartShortlist {
 
     /// The pairs, and their histories in the same order.
     pub fn pairs(&mut self) -> (Shortlist<'_>, &mut Histories) {
+        debug_assert_eq!(self.partner.len(), self.entry.len(), "pairs are selected before they are used");
         let shortlist = Shortlist {
-            entry: &self.entry,
+            first: self.first,
             grain: &self.grain,
+            partner: &self.partner,
             inside: self.inside,
         };
         (shortlist, &mut self.history)
@@ -244,7 +254,7 @@ impl PartShortlist {
             Histories::Double(history) => history.capacity() * 8,
             Histories::Single(history) => history.capacity() * 4,
         };
-        (self.entry.capacity() * 4 + self.grain.capacity() * 2 + history) as u64
+        ((self.entry.capacity() + self.partner.capacity()) * 4 + self.grain.capacity() * 2 + history) as u64
     }
 }
 
@@ -283,25 +293,25 @@ mod tests {
 
     #[test]
     fn histories_follow_their_pairs_from_one_shortlist_to_the_next() {
-        // Four grains in a part that ends after the third. The first has all others in its row.
+        // A grain far away, and four others. A part has three of these. The first has all others in its row.
         let place = |x: f64| [x, 0.0, 0.0, 1.0];
-        let position = [place(0.0), place(1.9), place(2.1), place(-1.9)].concat();
+        let position = [place(9.0), place(0.0), place(1.9), place(2.1), place(-1.9)].concat();
         let sides = PeriodicBoundaries::open();
         let grains = GrainsView {
             position: &position,
             velocity: &[],
             spin: &[],
-            material: &[0; 4],
+            material: &[0; 5],
             materials: 1,
             table: &[],
             is_uniform: true,
             sides: &sides,
         };
         let rows = PartRows {
-            first: 0,
-            end: 3,
-            row: &[0, 3, 3, 3],
-            neighbors: &[1, 2, 3],
+            first: 1,
+            end: 4,
+            row: &[0, 1, 4, 4, 4],
+            neighbors: &[3, 2, 3, 4],
             is_once: true,
         };
         let record = |number: f64| [number, 0.0, 0.0, 0.5];
@@ -311,17 +321,17 @@ mod tests {
             Histories::Single(history) => history.len(),
         };
         for is_single in [false, true] {
-            let mut shortlist = PartShortlist::with_histories(&[0, 3, 3, 3], &before, is_single);
+            let mut shortlist = PartShortlist::with_histories(&rows.row[1..], &before, is_single);
             assert_eq!(numbers(&shortlist.history), 2 * RECORD);
             for (margin, inside) in [(0.01, 1), (0.5, 2), (0.01, 1)] {
                 shortlist.rebuild::<OPEN>(&grains, &rows, margin);
                 let (pairs, history) = shortlist.pairs();
                 assert_eq!(matches!(history, Histories::Single(_)), is_single);
                 assert_eq!(
-                    (pairs.inside, pairs.entry.len(), numbers(history)),
+                    (pairs.inside, pairs.partner.len(), numbers(history)),
                     (inside, inside + 1, (inside + 1) * RECORD)
                 );
-                assert_eq!(pairs.across().0, [2]);
+                assert_eq!((pairs.first, pairs.inside().1[0], pairs.across().1), (1, 2, &[4][..]));
                 assert_eq!(shortlist.histories(3), before);
                 let held: Vec<_> = shortlist.held().collect();
                 assert_eq!(held, [(0, 0, record(7.0)), (2, 0, record(9.0))], "an entry has no history");

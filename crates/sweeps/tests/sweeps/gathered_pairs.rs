@@ -6,7 +6,7 @@ use seixo_sweeps::contact::PowerSums;
 use seixo_sweeps::lanes::contacts_of_part;
 use seixo_sweeps::layout::RECORD;
 use seixo_sweeps::pair::{Pair, depth_of, frictional_pair_contact};
-use seixo_sweeps::part::{GrainsView, Limits, PartOut, PartRows};
+use seixo_sweeps::part::{GrainsView, Limits, PartOut};
 use seixo_sweeps::periodic::{OPEN, PERIODIC, PeriodicBoundaries};
 use seixo_sweeps::shortlist::Shortlist;
 
@@ -38,8 +38,6 @@ type Outcome = [Vec<f64>; 3];
 /// A pair of the list.
 #[derive(Clone, Copy)]
 struct Listed {
-    /// Its entry, counted from the part's first.
-    entry: u32,
     /// Its grain, counted from the part's first.
     grain: u16,
     partner: u32,
@@ -58,8 +56,6 @@ impl Listed {
 /// All pairs: first those inside the part.
 fn listed() -> Vec<Listed> {
     let pair = |grain: usize, is_across: bool| Listed {
-        // A grain has its partner inside first, but for the last, which has none.
-        entry: (2 * grain + usize::from(is_across && grain + 1 < OWN)) as u32,
         grain: grain as u16,
         partner: (FIRST + if is_across { OWN + grain } else { grain + 1 }) as u32,
         is_across,
@@ -126,21 +122,16 @@ fn vector(records: &[f64], grain: usize) -> Vector3<f64> {
 }
 
 /// A step with these pairs in the shortlist.
-fn sweep<R: Real, const SIDES: u32>(
-    grains: &GrainsView<f64>,
-    rows: &PartRows,
-    pairs: &[Listed],
-    limits: Limits<R>,
-    history: &mut [R],
-) -> Outcome
+fn sweep<R: Real, const SIDES: u32>(grains: &GrainsView<f64>, pairs: &[Listed], limits: Limits<R>, history: &mut [R]) -> Outcome
 where
     f64: Coordinate<R>,
 {
-    let entry: Vec<u32> = pairs.iter().map(|pair| pair.entry).collect();
+    let partner: Vec<u32> = pairs.iter().map(|pair| pair.partner).collect();
     let grain: Vec<u16> = pairs.iter().map(|pair| pair.grain).collect();
     let shortlist = Shortlist {
-        entry: &entry,
+        first: FIRST,
         grain: &grain,
+        partner: &partner,
         inside: pairs.iter().filter(|pair| !pair.is_across).count(),
     };
     let [mut force, mut torque] = [(); 2].map(|()| vec![0.0; OWN * RECORD]);
@@ -156,7 +147,7 @@ where
         wall_power,
         excess,
         ..
-    } = contacts_of_part::<f64, R, SIDES>(grains, rows, shortlist, limits, out);
+    } = contacts_of_part::<f64, R, SIDES>(grains, shortlist, limits, out);
     let powers = vec![normal_power, tangential_power, damping_power, wall_power, excess];
     [force, torque, powers]
 }
@@ -263,21 +254,6 @@ where
     f64: Coordinate<R>,
 {
     let pairs = listed();
-    let mut neighbors = vec![0; FIRST + pairs.len()];
-    for pair in &pairs {
-        neighbors[FIRST + pair.entry as usize] = pair.partner;
-    }
-    // Grains before the part have one entry each, those of the part two, and the last of them one.
-    let row: Vec<u32> = (0..=FIRST + OWN)
-        .map(|i| (i + i.saturating_sub(FIRST)).min(neighbors.len()) as u32)
-        .collect();
-    let rows = PartRows {
-        first: FIRST,
-        end: FIRST + OWN,
-        row: &row,
-        neighbors: &neighbors,
-        is_once: true,
-    };
     let table = [[0, 0], [0, 1], [1, 0], [1, 1]].map(|[i, j]| laws(i, j).row()).concat();
     let material: Vec<u32> = (0..GRAINS).map(material).collect();
     let records = |of: fn(usize) -> [f64; RECORD]| (0..GRAINS).map(of).collect::<Vec<_>>().concat();
@@ -313,12 +289,12 @@ where
         assert!(touching.len() > 128 && (step != 1 || touching.len() < pairs.len()));
         let only: Vec<Listed> = touching.iter().map(|&n| pairs[n]).collect();
         let mut history_of_touching: Vec<R> = touching.iter().flat_map(|&n| history[RECORD * n..][..RECORD].to_vec()).collect();
-        let of_touching = sweep::<R, SIDES>(&grains, &rows, &only, limits, &mut history_of_touching);
+        let of_touching = sweep::<R, SIDES>(&grains, &only, limits, &mut history_of_touching);
         let mut expected = blank.clone();
         for (record, &n) in history_of_touching.chunks_exact(RECORD).zip(&touching) {
             expected[RECORD * n..][..RECORD].copy_from_slice(record);
         }
-        let of_all = sweep::<R, SIDES>(&grains, &rows, &pairs, limits, &mut history);
+        let of_all = sweep::<R, SIDES>(&grains, &pairs, limits, &mut history);
         assert!(bits_of(&of_all) == bits_of(&of_touching), "step {step}");
         assert!(bits(&history) == bits(&expected), "step {step}");
         let of_each = one_by_one(&grains, &pairs, &mut history_one_by_one, SIDES == PERIODIC);
@@ -326,7 +302,7 @@ where
 
         if step == 2 {
             let mut new = blank.clone();
-            sweep::<R, SIDES>(&grains, &rows, &pairs, limits, &mut new);
+            sweep::<R, SIDES>(&grains, &pairs, limits, &mut new);
             let records = history.chunks_exact(RECORD).zip(new.chunks_exact(RECORD));
             let had_spring = records.map(|(record, new)| bits(record) != bits(new));
             let (went, stayed): (Vec<_>, Vec<_>) = pairs.iter().zip(had_spring).partition(|(pair, _)| pair.separates);

@@ -5,7 +5,7 @@ use seixo_laws::{Coordinate, Real};
 use seixo_sweeps::contact::PowerSums;
 use seixo_sweeps::lanes::contacts_of_part;
 use seixo_sweeps::layout::RECORD;
-use seixo_sweeps::part::{GrainsView, Limits, PartOut, PartRows};
+use seixo_sweeps::part::{GrainsView, Limits, PartOut};
 use seixo_sweeps::periodic::{OPEN, PeriodicBoundaries};
 use seixo_sweeps::shortlist::Shortlist;
 
@@ -39,22 +39,14 @@ where
     }
     let sides = PeriodicBoundaries::open();
     let last = GRAINS as u32 - 1;
-    let row: Vec<u32> = (0..=last + 1).map(|i| i.min(last)).collect();
-    let (neighbors, entry): (Vec<u32>, Vec<u32>) = ((1..=last).collect(), (0..last).collect());
-    let grain: Vec<u16> = (0..last as u16).collect();
-    let rows = PartRows {
-        first: 0,
-        end: GRAINS,
-        row: &row,
-        neighbors: &neighbors,
-        is_once: true,
-    };
+    let (partner, grain): (Vec<u32>, Vec<u16>) = ((1..=last).collect(), (0..last as u16).collect());
     let shortlist = Shortlist {
-        entry: &entry,
+        first: 0,
         grain: &grain,
-        inside: entry.len(),
+        partner: &partner,
+        inside: partner.len(),
     };
-    let mut history = vec![R::new(0.0); entry.len() * RECORD];
+    let mut history = vec![R::new(0.0); partner.len() * RECORD];
     let mut step = |spacing: f64| {
         let position: Vec<f64> = (0..GRAINS).flat_map(|k| [1e3 + spacing * k as f64, 0.0, 0.0, 1e-3]).collect();
         let grains = GrainsView {
@@ -73,7 +65,7 @@ where
             force: &mut force,
             torque: &mut torque,
         };
-        let power = contacts_of_part::<f64, R, OPEN>(&grains, &rows, shortlist, Limits { dt, overlap }, out);
+        let power = contacts_of_part::<f64, R, OPEN>(&grains, shortlist, Limits { dt, overlap }, out);
         let contacts: f64 = force.chunks_exact(RECORD).map(|record| record[3]).sum();
         assert_eq!(contacts, 2.0 * f64::from(last));
         let vectors = |records: &[f64]| records.chunks_exact(RECORD).flat_map(|record| record[..3].to_vec()).collect();

@@ -47,7 +47,8 @@ type Records = [[f64; RECORD]; LANES];
 /// The same numbers with the lanes innermost.
 type Numbers = [[f64; LANES]; RECORD];
 
-/// Bonds in lanes.
+/// Bonds in lanes. No vector crosses the end of a cache line.
+#[repr(C, align(64))]
 struct Lanes<'a, const POINTS: bool> {
     came: [Records; IN],
     numbers: [Numbers; IN],

@@ -60,7 +60,8 @@ pub struct MovingGrains<'a> {
     pub reference: &'a [f64],
 }
 
-/// Columns of a batch, and what is kept of all batches.
+/// Columns of a batch, and what is kept of all batches. No vector crosses the end of a cache line.
+#[repr(C, align(64))]
 struct Lanes {
     position: Columns<RECORD>,
     velocity: Columns<RECORD>,
@@ -74,6 +75,7 @@ struct Lanes {
 }
 
 /// Extremes of all grains that passed through each lane, from which flags follow: a loop with flags is not vectorized.
+#[repr(C)]
 struct Extremes {
     /// Largest squared displacement in the step \[m²\].
     stride_square: [f64; BATCH],

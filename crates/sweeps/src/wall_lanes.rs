@@ -214,17 +214,9 @@ fn find_contacts(grains: &GrainsView<f64>, rows: &WallRows, grain: &Grain<f64, f
     }
 }
 
-/// Contacts in lanes: input and output.
+/// Contacts in lanes: input and output. No vector crosses the end of a cache line.
+#[repr(C, align(64))]
 struct Lanes<'a> {
-    table: &'a [f64],
-    limits: Limits<f64>,
-    /// Number of lanes in use. All others hold former contacts, or harmless values.
-    count: usize,
-    /// Slots of the grains, and entries of the list, counted from the part's first.
-    slot: [usize; LANES],
-    entry: [usize; LANES],
-    /// Rows of the coefficients of the laws.
-    row: [usize; LANES],
     normal: Vectors,
     velocity: Vectors,
     spin: Vectors,
@@ -244,6 +236,15 @@ struct Lanes<'a> {
     contact_radius: Lane,
     /// Powers taken by normal damping, tangential forces and tangential damping, and power supplied by the wall.
     powers: [Lane; 4],
+    /// Slots of the grains, and entries of the list, counted from the part's first.
+    slot: [usize; LANES],
+    entry: [usize; LANES],
+    /// Rows of the coefficients of the laws.
+    row: [usize; LANES],
+    /// Number of lanes in use. All others hold former contacts, or harmless values.
+    count: usize,
+    table: &'a [f64],
+    limits: Limits<f64>,
 }
 
 impl<'a> Lanes<'a> {

@@ -20,12 +20,12 @@
 use crate::fluid::{MEDIUM, WALL, medium_at, parcel};
 use crate::layout::{RECORD, load};
 use crate::periodic::{PERIODIC, PeriodicBoundaries, nearest_image};
-use crate::simd::{InLanes, LANES, Lane, Numbers, Records, SimdLevel, on_best_simd, prefetch};
+use crate::simd::{InLanes, LANES, Lane, Numbers, Records, SimdLevel, on_best_simd};
 use seixo_laws::Vector3;
 use seixo_laws::fluid::{FluidParticle, Medium, Separation, Smoother, Smoothing, ViscousForce, between_media, exchange};
 
-/// Number of pairs by which the records of a partner are prefetched.
-const AHEAD: usize = 16;
+/// Groups of lanes that take turns. A processor computes one while it waits for the roots, products and sums of another.
+const GROUPS: usize = 8;
 
 /// Artificial viscosity only.
 pub const INVISCID: u32 = 0;
@@ -131,6 +131,29 @@ struct Own {
     in_fluid: f64,
 }
 
+/// What groups of lanes come with, and what acts. No vector crosses the end of a cache line.
+#[repr(C, align(64))]
+struct Groups {
+    /// Records of the partners.
+    numbers: [[Numbers; IN]; GROUPS],
+    /// Squared distances, and 1/(softened distance).
+    distances: [[Lane; 2]; GROUPS],
+    /// Negative forces on the partners, and their density rates.
+    going: [Numbers; GROUPS],
+    partners: [[u32; LANES]; GROUPS],
+}
+
+impl Groups {
+    fn new() -> Groups {
+        Groups {
+            numbers: [[[[0.0; LANES]; RECORD]; IN]; GROUPS],
+            distances: [[[0.0; LANES]; 2]; GROUPS],
+            going: [[[0.0; LANES]; RECORD]; GROUPS],
+            partners: [[0; LANES]; GROUPS],
+        }
+    }
+}
+
 /// Sums over a row.
 struct Sums {
     /// Force and density rate of the particle.
@@ -208,13 +231,26 @@ impl<const SPLINE: bool, const MOVING: bool, const MIXED: bool, const VISCOUS: u
         [places, flows, motions]
     }
 
-    /// Runs the laws for some partners of a particle. Returns for each partner, in lanes, the negative of its force, and its density rate.
+    /// Squared distances of a particle to some partners, and 1/(softened distance) of each.
     #[inline(always)]
-    fn resolve<U: SimdLevel>(
+    fn distances<U: SimdLevel>(&self, unit: U, own: &Own, places: &Numbers) -> [Lane; 2] {
+        let (mut square, mut softened) = ([0.0; LANES], [0.0; LANES]);
+        for lane in 0..LANES {
+            let apart = own.place.minus(&vector(places, lane));
+            square[lane] = apart.dot(&apart);
+            softened[lane] = square[lane] + self.view.smoother.softening;
+        }
+        [square, unit.inverse_roots(&softened)]
+    }
+
+    /// Runs the laws for some partners of a particle at these distances. Returns for each partner, in lanes, the negative of its force, and its density
+    /// rate.
+    #[inline(always)]
+    fn resolve(
         &self,
-        unit: U,
         own: &Own,
         numbers: &[Numbers; IN],
+        [square, per_distance]: &[Lane; 2],
         media: &[Medium<f64>; LANES],
         share: &Lane,
         sums: &mut Sums,
@@ -222,13 +258,6 @@ impl<const SPLINE: bool, const MOVING: bool, const MIXED: bool, const VISCOUS: u
         let (gravity, smoother) = (self.view.gravity, self.view.smoother);
         let smoothing = if SPLINE { Smoothing::CubicSpline } else { Smoothing::Wendland };
         let mut going = [[0.0; LANES]; RECORD];
-        let (mut square, mut softened) = ([0.0; LANES], [0.0; LANES]);
-        for lane in 0..LANES {
-            let apart = own.place.minus(&vector(&numbers[0], lane));
-            square[lane] = apart.dot(&apart);
-            softened[lane] = square[lane] + smoother.softening;
-        }
-        let per_distance = unit.inverse_roots(&softened);
         for lane in 0..LANES {
             let apart = Separation {
                 vector: own.place.minus(&vector(&numbers[0], lane)),
@@ -299,10 +328,16 @@ impl<const SPLINE: bool, const MOVING: bool, const MIXED: bool, const VISCOUS: u
     #[inline(always)]
     fn resolve<U: SimdLevel>(&mut self, unit: U) {
         let (view, rows) = (self.view, self.rows);
-        let end = rows.row[rows.end] as usize;
         let inside = if rows.is_once { self.rate.len() } else { 0 };
         let mut media = [medium_at::<f64>(view.media, 0); LANES];
         let mut powers = [[0.0; LANES]; 3];
+        let slot = |j: u32| (j as usize).wrapping_sub(rows.first);
+        let Groups {
+            numbers,
+            distances,
+            going,
+            partners,
+        } = &mut Groups::new();
         for i in rows.first..rows.end {
             let (row_first, row_end) = (rows.row[i] as usize, rows.row[i + 1] as usize);
             if row_first == row_end {
@@ -313,38 +348,46 @@ impl<const SPLINE: bool, const MOVING: bool, const MIXED: bool, const VISCOUS: u
                 rate: [[0.0; LANES]; RECORD],
                 powers,
             };
-            for first in (row_first..row_end).step_by(LANES) {
-                // Unused lanes hold the particle itself, which has no force on itself.
-                let left = row_end - first;
-                let partners: [u32; LANES] = match rows.neighbors[first..].first_chunk::<LANES>() {
-                    Some(listed) => std::array::from_fn(|lane| if lane < left { listed[lane] } else { i as u32 }),
-                    None => std::array::from_fn(|lane| if lane < left { rows.neighbors[first + lane] } else { i as u32 }),
-                };
-                if let Some(later) = rows.neighbors[(first + AHEAD).min(end)..].first_chunk::<LANES>() {
-                    for &later in later {
-                        prefetch(view.position, later as usize);
-                        prefetch(view.flow, later as usize);
+            for first in (row_first..row_end).step_by(GROUPS * LANES) {
+                let groups = (row_end - first).div_ceil(LANES).min(GROUPS);
+                for group in 0..groups {
+                    let first = first + group * LANES;
+                    // Unused lanes hold the particle itself, which has no force on itself.
+                    let left = row_end - first;
+                    partners[group] = match rows.neighbors[first..].first_chunk::<LANES>() {
+                        Some(listed) => std::array::from_fn(|lane| if lane < left { listed[lane] } else { i as u32 }),
+                        None => std::array::from_fn(|lane| if lane < left { rows.neighbors[first + lane] } else { i as u32 }),
+                    };
+                    numbers[group] = self.fetch(unit, &own, &partners[group]);
+                }
+                for group in 0..groups {
+                    distances[group] = self.distances(unit, &own, &numbers[group][0]);
+                }
+                for group in 0..groups {
+                    let share = partners[group].map(|j| if slot(j) < inside { 1.0 } else { 0.5 });
+                    if MIXED {
+                        media = partners[group].map(|j| self.medium_between(i, j as usize));
+                    }
+                    going[group] = Part::resolve(self, &own, &numbers[group], &distances[group], &media, &share, &mut sums);
+                    if !rows.is_once {
+                        // Entry by entry, as distant entries without interaction would otherwise shift the next ones to other lanes.
+                        let left = row_end - first - group * LANES;
+                        for (sum, lanes) in self.rate[i - rows.first].iter_mut().zip(&mut sums.rate) {
+                            *sum = lanes.iter().take(left).fold(*sum, |sum, one| sum + one);
+                            *lanes = [0.0; LANES];
+                        }
                     }
                 }
-                let slots = partners.map(|j| (j as usize).wrapping_sub(rows.first));
-                let share = slots.map(|slot| if slot < inside { 1.0 } else { 0.5 });
-                if MIXED {
-                    media = partners.map(|j| self.medium_between(i, j as usize));
-                }
-                let going = Part::resolve(self, unit, &own, &self.fetch(unit, &own, &partners), &media, &share, &mut sums);
                 if !rows.is_once {
-                    // Entry by entry, as distant entries without interaction would otherwise shift the next ones to other lanes.
-                    for (sum, lanes) in self.rate[i - rows.first].iter_mut().zip(&mut sums.rate) {
-                        *sum = lanes.iter().take(left).fold(*sum, |sum, one| sum + one);
-                        *lanes = [0.0; LANES];
-                    }
                     continue;
                 }
-                let went: Records = unit.out_of_lanes(&going);
-                for (one, slot) in went.iter().zip(slots) {
-                    // A particle of another part gets its share from its own row.
-                    if let Some(of_j) = self.rate.get_mut(slot) {
-                        *of_j = [of_j[0] - one[0], of_j[1] - one[1], of_j[2] - one[2], of_j[3] + one[3]];
+                for (going, partners) in going[..groups].iter().zip(&*partners) {
+                    let went: Records = unit.out_of_lanes(going);
+                    for (one, &j) in went.iter().zip(partners) {
+                        // A particle of another part gets its share from its own row.
+                        if let Some(of_j) = self.rate.get_mut(slot(j)) {
+                            *of_j = [of_j[0] - one[0], of_j[1] - one[1], of_j[2] - one[2], of_j[3] + one[3]];
+                        }
                     }
                 }
             }

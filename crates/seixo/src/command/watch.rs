@@ -241,14 +241,18 @@ fn decomposition_text(found: &DecompositionRecord) -> String {
     };
     let all = [of(&found.grains, "grains"), of(&found.fluid, "particles of fluid")];
     let all: Vec<String> = all.into_iter().flatten().collect();
+    let particles = if all.is_empty() {
+        "without particles".to_owned()
+    } else {
+        format!("with {}", all.join(" and "))
+    };
     let moves = terminal::count(found.migrations);
     let by_time = found
         .imbalance_by_time
         .map(|share| format!(" and {:.0} % more work", 100.0 * share));
     format!(
-        "{} with {}; {moves} migrated; one has up to {:.0} % more particles{} than the mean; planes moved {}\n",
+        "{} {particles}; {moves} migrated; one has up to {:.0} % more particles{} than the mean; planes moved {}\n",
         terminal::many(found.grains.len(), "domain"),
-        all.join(" and "),
         100.0 * found.imbalance_by_count,
         by_time.unwrap_or_default(),
         terminal::many(found.cut_moves as usize, "time")
@@ -411,19 +415,32 @@ impl Observer for Watcher {
 mod tests {
     use super::*;
 
+    fn text(grains: &[usize], fluid: &[usize], cut_moves: u64) -> String {
+        decomposition_text(&DecompositionRecord {
+            grains: grains.to_vec(),
+            fluid: fluid.to_vec(),
+            migrations: 3,
+            imbalance_by_count: 0.0,
+            imbalance_by_time: None,
+            cut_moves,
+        })
+    }
+
     #[test]
     fn planes_that_moved_once_did_so_one_time() {
-        let text = |cut_moves| {
-            decomposition_text(&DecompositionRecord {
-                grains: vec![1500, 1500],
-                fluid: Vec::new(),
-                migrations: 3,
-                imbalance_by_count: 0.0,
-                imbalance_by_time: None,
-                cut_moves,
-            })
-        };
+        let text = |cut_moves| text(&[1500, 1500], &[], cut_moves);
         assert!(text(1).ends_with("planes moved 1 time\n"), "{}", text(1));
         assert!(text(2).ends_with("planes moved 2 times\n"), "{}", text(2));
+    }
+
+    #[test]
+    fn domains_that_all_particles_left_have_none() {
+        let both = "2 domains with 4, 0 grains and 7, 9 particles of fluid; 3 migrated; ";
+        for (text, begin) in [
+            (text(&[4, 0], &[7, 9], 0), both),
+            (text(&[0, 0], &[], 0), "2 domains without particles; 3 migrated; "),
+        ] {
+            assert!(text.starts_with(begin), "{text}");
+        }
     }
 }

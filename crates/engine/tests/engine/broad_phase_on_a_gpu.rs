@@ -6,7 +6,7 @@ use crate::broad_phase::{RADIUS, assert_near_and_far, near_and_far, pebbles, ste
 use crate::clumps::heap;
 use crate::devices::{on_gpu, with_default_skin};
 use crate::on_gpus::among;
-use crate::resumed::assert_same_when_resumed;
+use crate::resumed::{assert_same, assert_same_when_resumed};
 use crate::solvers::incompressible;
 use seixo_engine::Simulation;
 use seixo_engine::world::{LeavingPolicy, Precision, Search, Settings, WallMotion, World};
@@ -39,9 +39,7 @@ fn assert_same_with_and_without(world: &World, settings: &Settings, steps: u64) 
     assert_eq!(with.rebuilds(), without.rebuilds());
     assert!(with.rebuilds() > 1, "{}", with.rebuilds());
     let (a, b) = (with.save().expect("a sound state"), without.save().expect("a sound state"));
-    for ((name, a), (_, b)) in a.sections.iter().zip(&b.sections) {
-        assert!(a == b, "{settings:?}: section {name} differs");
-    }
+    assert_same(&a, &b, &format!("{settings:?}"));
     with
 }
 

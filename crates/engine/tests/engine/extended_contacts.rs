@@ -2,8 +2,9 @@
 
 use crate::beds;
 use crate::devices::{after, apart, assert_same_ledger, on_cpu, on_gpu};
+use crate::resumed::assert_same;
 use seixo_engine::Simulation;
-use seixo_engine::state::{GrainSnapshot, Ledger, State};
+use seixo_engine::state::{GrainSnapshot, Ledger};
 use seixo_engine::world::{Interaction, Precision, Settings, WallMotion, WallShape, World};
 use seixo_laws::contact::{Cohesion, NormalLaw, ResistanceLaw, RollingLaw, TangentialLaw, TwistingLaw};
 use seixo_laws::motion::Scheme;
@@ -78,12 +79,6 @@ fn held_across_gaps(grains: &GrainSnapshot) -> usize {
         }
     }
     grains.coordination.iter().sum::<u32>() as usize / 2 - touching
-}
-
-fn assert_same(a: &State, b: &State, what: &str) {
-    for ((name, left), (_, right)) in a.sections.iter().zip(&b.sections) {
-        assert!(left == right, "{what}: section {name} differs");
-    }
 }
 
 /// Energy dissipated by damping, friction and plastic deformation \[J\].

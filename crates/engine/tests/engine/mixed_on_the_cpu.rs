@@ -6,7 +6,7 @@ use crate::devices::{after, apart, on_cpu};
 use crate::domains::among;
 use crate::gases::gas;
 use crate::ledgers::assert_same_ledger;
-use crate::resumed::assert_same_when_resumed;
+use crate::resumed::{self, assert_same_when_resumed};
 use seixo_engine::state::{Column, State};
 use seixo_engine::world::{Precision, Settings, World};
 use seixo_engine::{Simulation, WorldError};
@@ -54,9 +54,7 @@ fn results_are_the_same_bits_on_any_number_of_threads() {
     let one = on(1);
     assert!(histories(&one).len() > 1000);
     for threads in [2, 4] {
-        for ((name, a), (_, b)) in one.sections.iter().zip(&on(threads).sections) {
-            assert!(a == b, "{threads} threads: section {name} differs");
-        }
+        resumed::assert_same(&one, &on(threads), &format!("{threads} threads"));
     }
 }
 

@@ -122,9 +122,7 @@ fn assert_same_bits(grains: usize, [half, end]: [u64; 2], runs: [usize; 3]) {
         }
         let mut second = Simulation::restore(world.clone(), settings.clone(), &half_way).unwrap();
         second.advance(end - half).unwrap();
-        for ((name, a), (_, b)) in last.sections.iter().zip(&second.save().unwrap().sections) {
-            assert!(a == b, "{settings:?}: section {name} differs");
-        }
+        resumed::assert_same(&last, &second.save().unwrap(), &format!("{settings:?}"));
         second.observe().unwrap();
         assert!(second.contacts() > 20, "{} contacts", second.contacts());
         assert!(second.len() < grains, "grains leave");
@@ -168,9 +166,7 @@ fn a_state_saved_right_after_grains_left_is_gone_on_from_to_the_bit() {
             simulation.advance(300).unwrap();
         }
         let (whole, parts) = (simulation.save().unwrap(), second.save().unwrap());
-        for ((name, a), (_, b)) in whole.sections.iter().zip(&parts.sections) {
-            assert!(a == b, "{settings:?}: section {name} differs");
-        }
+        resumed::assert_same(&whole, &parts, &format!("{settings:?}"));
         assert_eq!(second.len(), 299, "{settings:?}");
         // Any device continues from the state of any other.
         let mut elsewhere = Simulation::restore(world.clone(), stepped(on_cpu()), &state).unwrap();

@@ -2,7 +2,7 @@
 
 use crate::beds;
 use crate::devices::{after, apart, assert_same_ledger, on_cpu, on_gpu};
-use crate::resumed::{assert_same_when_resumed, assert_same_when_resumed_after};
+use crate::resumed::{assert_same, assert_same_when_resumed, assert_same_when_resumed_after};
 use crate::steered::{under_a_flap, under_a_plate};
 use seixo_engine::world::{
     Domain, ExpectedGrains, Frustum, Grains, LeavingPolicy, MotionFrame, Precision, Servo, ServoTarget, Settings, SurfaceMotion, Vibration,
@@ -229,9 +229,7 @@ fn a_target_that_is_set_between_steps_does_the_same_and_holds_when_resumed() {
             simulation.advance(100).unwrap();
             simulation.save().unwrap()
         });
-        for ((name, a), (_, b)) in whole.sections.iter().zip(&resumed.sections) {
-            assert!(a == b, "{settings:?}: section {name} differs");
-        }
+        assert_same(&whole, &resumed, &format!("{settings:?}"));
     }
 }
 

@@ -214,18 +214,25 @@ impl Flow {
         self.moves.iter().fold(0, |all, moved| all | moved.flags)
     }
 
+    /// Whether a particle, fluid or wall, moved by half the skin. If so, chooses the skin of the next lists.
+    fn tune_exceeded_skin(&mut self) -> bool {
+        let is_exceeded = self.flags() & SKIN_EXCEEDED != 0;
+        if is_exceeded {
+            self.tune_skin(&self.list_counts());
+        }
+        is_exceeded
+    }
+
     /// Rebuilds cells and neighbor lists if a particle, fluid or wall, moved by half the skin.
     pub fn rebuild_neighbor_lists_if_needed(&mut self, surroundings: &Surroundings) {
-        if self.flags() & SKIN_EXCEEDED != 0 {
-            self.tune_skin(&self.list_counts());
+        if self.tune_exceeded_skin() {
             self.rebuild_neighbor_lists(surroundings);
         }
     }
 
     /// As [`Flow::rebuild_neighbor_lists_if_needed`], but fluid outside the domain stays until the end of the step.
     pub fn build_lists_if_needed(&mut self, surroundings: &Surroundings) {
-        if self.flags() & SKIN_EXCEEDED != 0 {
-            self.tune_skin(&self.list_counts());
+        if self.tune_exceeded_skin() {
             self.wrap_and_keep_positions(surroundings);
             self.rebuild_lists(surroundings);
         }

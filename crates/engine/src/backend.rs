@@ -3,11 +3,9 @@
 use crate::gpu::{FluidGpuBackend, GpuBackend};
 use seixo_device::gpu::Gpu;
 
-/// What the host has of the current state.
+/// What the host has, or needs, of the current state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Observed {
-    /// Nothing: steps were taken since.
-    Nothing,
     /// The ledger, and the places of walls.
     Ledger,
     /// Everything.
@@ -22,8 +20,8 @@ pub(crate) struct Backend {
     pub grains: Option<Box<dyn GpuBackend>>,
     /// The fluids, if they are on a GPU.
     pub fluids: Option<Box<dyn FluidGpuBackend>>,
-    /// What fields and ledger contain of the current state.
-    pub observed: Observed,
+    /// What fields and ledger contain of the current state; `None` if steps were taken since.
+    pub observed: Option<Observed>,
     /// Whether a GPU takes a batch of steps already.
     pub is_batch_queued: bool,
     /// Why the GPU failed, if it did. Work that ended halfway, as a rebuild without memory, leaves no state there that could be read.
@@ -36,7 +34,7 @@ impl Default for Backend {
             gpu: None,
             grains: None,
             fluids: None,
-            observed: Observed::Everything,
+            observed: Some(Observed::Everything),
             is_batch_queued: false,
             failure: None,
         }

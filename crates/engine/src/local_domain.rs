@@ -113,7 +113,7 @@ impl LocalDomain {
     fn leave_grains_to(&mut self, remote: Box<dyn GpuBackend>) {
         self.backend.grains = Some(remote);
         self.populations.grains.are_on_gpu = true;
-        self.backend.observed = Observed::Nothing;
+        self.backend.observed = None;
         (self.populations.grains.pairs, self.populations.grains.fields) = (Pairs::default(), Fields::default());
         self.populations.grains.of_second = Vec::new();
         if let Some(network) = &mut self.populations.bonds {
@@ -279,7 +279,7 @@ impl LocalDomain {
     pub(crate) fn observe(&mut self) -> Result<(), StepError> {
         // What could not be uploaded again is on no GPU any more, and of an earlier step here.
         self.refuse_failed()?;
-        if self.backend.observed == Observed::Everything {
+        if self.backend.observed == Some(Observed::Everything) {
             return Ok(());
         }
         let began = self.populations.now();
@@ -292,7 +292,7 @@ impl LocalDomain {
                 return Err(self.explained(raised));
             }
         }
-        self.backend.observed = Observed::Everything;
+        self.backend.observed = Some(Observed::Everything);
         self.populations.note("observation", began);
         Ok(())
     }
@@ -305,10 +305,10 @@ impl LocalDomain {
 
     /// As [`LocalDomain::observe`], without grains and walls where these are free spheres on a GPU.
     pub(crate) fn observe_ledger(&mut self) -> Result<(), StepError> {
-        if self.backend.observed == Observed::Everything || !self.are_free_spheres() {
+        if self.backend.observed == Some(Observed::Everything) || !self.are_free_spheres() {
             return self.observe();
         }
-        if self.backend.observed == Observed::Ledger {
+        if self.backend.observed == Some(Observed::Ledger) {
             return self.refuse_failed();
         }
         let began = self.populations.now();
@@ -316,7 +316,7 @@ impl LocalDomain {
         if raised != 0 {
             return Err(self.explained(raised));
         }
-        self.backend.observed = Observed::Ledger;
+        self.backend.observed = Some(Observed::Ledger);
         self.populations.note("observation", began);
         Ok(())
     }
@@ -338,7 +338,7 @@ impl LocalDomain {
             remote.send_given_loads(host);
             Ok(())
         })?;
-        self.backend.observed = Observed::Nothing;
+        self.backend.observed = None;
         self.observe()
     }
 

@@ -581,7 +581,7 @@ impl Subdomain {
             return Ok(());
         }
         // Steps were taken since the last observation.
-        self.local.backend.observed = Observed::Nothing;
+        self.local.backend.observed = None;
         self.uncounted(|domain| compute_present_forces(&mut QueuedDomainStep::of(domain)))?;
         if let Some(fluids) = &mut self.fluids {
             // What was sent for that is not counted either.
@@ -589,7 +589,7 @@ impl Subdomain {
         }
         let observed = match needed {
             Observed::Everything => self.local.observe(),
-            Observed::Ledger | Observed::Nothing => self.local.observe_ledger(),
+            Observed::Ledger => self.local.observe_ledger(),
         };
         match self.uncounted(|domain| agree(domain.transport(), step_status(observed.as_ref().err(), false)))? {
             StepStatus::Failed => Err(halt_on_gpu(observed.err())),

@@ -2,7 +2,6 @@
 
 use super::one_gpu::OneGpu;
 use super::queued_steps::compute_present_forces;
-use crate::backend::Observed;
 use crate::flow::Flow;
 use crate::gpu::{FluidGpuBackend, GpuFluid, OPEN_BOUNDARIES};
 use crate::guard::StepError;
@@ -27,7 +26,7 @@ impl LocalDomain {
         }
         let precision = self.populations.context.precision();
         let shared = self.backend.grains.as_ref().map(|remote| remote.shared_with_fluids());
-        self.backend.observed = Observed::Nothing;
+        self.backend.observed = None;
         if let Some((flow, surroundings, _)) = self.populations.fluids() {
             self.backend.fluids = Some(upload(flow, gpu.clone(), precision, shared, &surroundings)?);
         }

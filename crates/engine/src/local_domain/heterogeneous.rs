@@ -2,7 +2,6 @@
 
 use super::one_gpu::{OneGpu, has_fluid_left, step_incompressible};
 use super::queued_steps::run;
-use crate::backend::Observed;
 use crate::gpu::PASSES;
 use crate::guard::StepError;
 use crate::local_domain::LocalDomain;
@@ -29,7 +28,7 @@ impl LocalDomain {
     /// positions are computed in the next step, or at an observation.
     pub(crate) fn advance_heterogeneous(&mut self, steps: u64) -> Result<(), StepError> {
         let end = self.populations.context.steps + steps;
-        self.backend.observed = Observed::Nothing;
+        self.backend.observed = None;
         if self.populations.solver_of_fluids() == Solver::Incompressible {
             return (0..steps).try_for_each(|_| self.step_beside_incompressible_fluids());
         }

@@ -1,6 +1,5 @@
 //! Steps on GPUs: the one function that runs the lists of what is queued, in one domain and in several.
 
-use crate::backend::Observed;
 use crate::flow::Constraint;
 use crate::guard::StepError;
 use crate::local_domain::LocalDomain;
@@ -70,7 +69,7 @@ pub(crate) fn advance_on_gpu<E: GpuExecutor>(executor: &mut E, steps: u64) -> Re
             local.populations.pass_time(left);
             return Ok(());
         }
-        local.backend.observed = Observed::Nothing;
+        local.backend.observed = None;
         if std::mem::take(&mut local.backend.is_batch_queued) {
             local.restart_clocks();
         } else {

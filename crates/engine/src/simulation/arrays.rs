@@ -76,7 +76,7 @@ impl Simulation {
             (None, _) => None,
         };
         let mut arrays = Arrays { grains, fluid };
-        if backend.observed == Observed::Everything {
+        if backend.observed == Some(Observed::Everything) {
             let all = arrays.grains.iter_mut().chain(arrays.fluid.iter_mut().flatten());
             all.for_each(|array| array.is_present = true);
         }

@@ -356,7 +356,7 @@ impl Simulation {
         self.whole.populations.polyhedra.iter_mut().for_each(|polyhedra| polyhedra.forget());
         self.whole.populations.grains.are_pairs_elsewhere = false;
         self.whole.populations.ledger.is_of_subdomains = false;
-        self.whole.backend.observed = Observed::Nothing;
+        self.whole.backend.observed = None;
         let began = self.whole.populations.now();
         let done = subdomains.all(|domain| domain.advance(steps));
         self.whole.populations.note("steps", began);

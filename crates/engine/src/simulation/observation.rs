@@ -31,7 +31,7 @@ const UNOBSERVED: &str = "call Simulation::observe before reading a simulation t
 impl Simulation {
     /// Panics if the state was not observed: a value from it would be wrong.
     pub(crate) fn assert_observed(&self) {
-        assert!(self.whole.backend.observed == Observed::Everything, "{UNOBSERVED}");
+        assert!(self.whole.backend.observed == Some(Observed::Everything), "{UNOBSERVED}");
     }
 
     /// The energy ledger at [`Simulation::time`].
@@ -39,7 +39,7 @@ impl Simulation {
     /// # Panics
     /// If the simulation runs on a GPU and took steps since [`Simulation::observe_ledger`] or [`Simulation::observe`].
     pub fn ledger(&self) -> Ledger {
-        assert!(self.whole.backend.observed >= Observed::Ledger, "{UNOBSERVED}");
+        assert!(self.whole.backend.observed >= Some(Observed::Ledger), "{UNOBSERVED}");
         let now = self.whole.populations.gpu_energies();
         let work = &self.whole.populations.ledger.work;
         let held = now.total();

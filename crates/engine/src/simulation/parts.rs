@@ -3,7 +3,6 @@
 use super::decomposed::has_own_gpu;
 use super::gathering::energies_of;
 use crate::assemble::{check_grains, fields_of};
-use crate::backend::Observed;
 use crate::decomposition::{Subdomain, Subdomains, limit_waits, peer_exchange_for};
 use crate::events::stopped;
 use crate::fields::Fields;
@@ -148,7 +147,7 @@ impl Simulation {
         // What springs store at the start is no work since then.
         ledger.work.initial = energies.total() - energies.elastic_tangential;
         self.subdomains = Some(subdomains);
-        self.whole.backend.observed = Observed::Nothing;
+        self.whole.backend.observed = None;
         self.observe_counts().map_err(stopped)
     }
 }

@@ -155,7 +155,7 @@ impl Simulation {
         }
         if self.whole.backend.gpu.is_some() {
             // Readers then see the values of the GPUs, in their precision.
-            self.whole.backend.observed = Observed::Nothing;
+            self.whole.backend.observed = None;
             self.observe().map_err(stopped)?;
         }
         Ok(())
@@ -203,7 +203,7 @@ impl Simulation {
     /// # Errors
     /// If a grain's state became impossible, or the GPU fails.
     pub fn observe(&mut self) -> Result<(), StepError> {
-        if self.whole.backend.observed < Observed::Everything && self.subdomains.is_some() {
+        if self.whole.backend.observed < Some(Observed::Everything) && self.subdomains.is_some() {
             self.observe_decomposition(Observed::Everything)?;
         }
         self.whole.observe()
@@ -216,7 +216,7 @@ impl Simulation {
             Some(subdomains) => self.gathers_without_lists() && subdomains.domains.iter().all(|domain| domain.local.are_free_spheres()),
             None => self.whole.are_free_spheres(),
         };
-        self.whole.backend.observed < Observed::Everything && are_free_spheres()
+        self.whole.backend.observed < Some(Observed::Everything) && are_free_spheres()
     }
 
     /// Updates the energy ledger and the positions of walls, for [`Simulation::ledger`] and [`Simulation::walls_now`] alone. It is faster than
@@ -232,9 +232,9 @@ impl Simulation {
             return self.whole.observe_ledger();
         }
         self.whole.refuse_failed()?;
-        if self.whole.backend.observed < Observed::Ledger {
+        if self.whole.backend.observed < Some(Observed::Ledger) {
             self.observe_decomposition(Observed::Ledger)?;
-            self.whole.backend.observed = Observed::Ledger;
+            self.whole.backend.observed = Some(Observed::Ledger);
         }
         Ok(())
     }

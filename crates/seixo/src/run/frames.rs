@@ -140,11 +140,11 @@ impl Frames {
     ///
     /// # Errors
     /// If an earlier frame could not be written.
-    pub fn write(&mut self, sample: &mut Sample, fetched: f64) -> Result<(), FilesError> {
+    pub fn write(&mut self, mut sample: Sample, fetched: f64) -> Result<(), FilesError> {
         // Before the copies are made: those of two frames need memory enough.
         self.queue.wait_for_room()?;
         let clock = Instant::now();
-        let parts = self.parts;
+        let (parts, steps) = (self.parts, sample.steps());
         let mut frame = FrameData {
             index: self.schedule.next(),
             time: sample.time(),
@@ -162,25 +162,24 @@ impl Frames {
         if parts.walls {
             frame.walls = sample.take_walls();
         }
-        // After the walls, which come without loads while the grains are on their way.
-        if parts.grains {
-            frame.grains = sample.take_grains(self.columns);
-            if let FrameGrains::Here(grains) = &mut frame.grains {
-                // A probe may have read more of them.
-                leave_out_unshown(grains, self.columns);
-            }
-        }
         if parts.bonds {
             frame.bonds = sample.take_bonds();
         }
         if parts.contacts {
             frame.contacts = sample.take_contacts();
         }
+        if parts.grains {
+            frame.grains = sample.into_grains(self.columns);
+            if let FrameGrains::Here(grains) = &mut frame.grains {
+                // A probe may have read more of them.
+                leave_out_unshown(grains, self.columns);
+            }
+        }
         self.queue.put_frame(frame);
         let copied = fetched + clock.elapsed().as_secs_f64();
         self.first_copied = self.first_copied.or(Some(copied));
         self.copied += copied;
-        self.schedule.pass(sample.steps());
+        self.schedule.pass(steps);
         Ok(())
     }
 

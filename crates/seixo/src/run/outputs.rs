@@ -168,12 +168,12 @@ impl<'a> Sample<'a> {
     }
 
     // Parts that the last output which needs them takes without a copy.
-    /// Grains with at least these columns.
-    pub fn take_grains(&mut self, columns: GrainColumns) -> FrameGrains {
-        if let Some(coming) = self.coming.take() {
+    /// Grains with at least these columns. Nothing is read after them: whether they are on their way decides how the other parts are read.
+    pub fn into_grains(self, columns: GrainColumns) -> FrameGrains {
+        if let Some(coming) = self.coming {
             return FrameGrains::Coming(coming);
         }
-        let here = self.grains.take();
+        let here = self.grains.into_inner();
         FrameGrains::Here(here.unwrap_or_else(|| self.simulation.snapshot_with(columns)))
     }
     pub fn take_bodies(&mut self) -> Vec<BodySnapshot> {
@@ -419,7 +419,7 @@ impl Outputs {
     /// Writes the outputs that are due now, frames beside the run; `hear` gets the index and the line of each probe.
     pub fn write_due(&mut self, simulation: &Simulation, taken: Taken, mut hear: impl FnMut(usize, &[f64])) -> Result<(), FilesError> {
         let steps = simulation.steps();
-        let mut sample = Sample::of(simulation, taken.contacts, taken.grains);
+        let sample = Sample::of(simulation, taken.contacts, taken.grains);
         for (index, probe) in self.probes.iter_mut().enumerate() {
             if probe.is_measured(steps) {
                 if let Some(line) = probe.measure(&sample)? {
@@ -437,7 +437,7 @@ impl Outputs {
                 self.kinetic = ledger.kinetic;
             }
             if files.frames.schedule().is_due(steps) {
-                files.frames.write(&mut sample, taken.seconds)?;
+                files.frames.write(sample, taken.seconds)?;
             }
         }
         self.schedules().for_each(|schedule| schedule.pass(steps));

@@ -85,6 +85,19 @@ impl std::fmt::Display for StepError {
 }
 
 impl StepError {
+    /// The error of a device that failed for this reason, after so many steps at a time \[s\].
+    pub(crate) fn of_device(what: String, step: u64, time: f64) -> StepError {
+        StepError {
+            grain: 0,
+            affected: 0,
+            position: [0.0; 3],
+            velocity: [0.0; 3],
+            cause: StepErrorCause::Device { what },
+            step,
+            time,
+        }
+    }
+
     /// This error without its step and time, for messages that name these before.
     pub(crate) fn without_step(&self) -> String {
         WithoutStep(self).to_string()

@@ -1,6 +1,7 @@
 //! Grains that may still be on their way from GPUs.
 
 use crate::fields::Fields;
+use crate::guard::StepError;
 use crate::passes::order_of;
 use crate::periodic_cell::PeriodicCell;
 use crate::populations::Populations;
@@ -60,6 +61,8 @@ pub struct PendingGrains {
     columns: GrainColumns,
     cell: PeriodicCell,
     device: Arc<Cpu>,
+    /// Number of completed steps, and time \[s\].
+    requested_at: (u64, f64),
 }
 
 impl PendingGrains {
@@ -71,15 +74,18 @@ impl PendingGrains {
             columns,
             cell,
             device: world.context.device.clone(),
+            requested_at: (world.context.steps, world.context.time()),
         }
     }
 
     /// Waits for the grains, on any thread, and lists them in the order of their ids.
     ///
     /// # Errors
-    /// If a GPU fails.
-    pub fn wait(self) -> Result<GrainSnapshot, String> {
-        let fields = joined(self.parts, &self.device).map_err(|error| error.to_string())?;
+    /// If a GPU fails; the step is that of the request.
+    pub fn wait(self) -> Result<GrainSnapshot, StepError> {
+        let (step, time) = self.requested_at;
+        let fields = joined(self.parts, &self.device)
+            .map_err(|error| StepError::of_device(format!("the grains of this step did not come from the GPU: {error}"), step, time))?;
         let order = order_of_owned(&fields);
         Ok(GrainSnapshot {
             cell: self.cell,

@@ -6,6 +6,7 @@ mod beds;
 mod drops;
 
 use seixo_device::gpu::{Api, Gpu};
+use seixo_engine::state::GrainColumns;
 use seixo_engine::world::{DeviceChoice, Precision, Settings};
 use seixo_engine::{Simulation, StepErrorCause};
 use seixo_laws::contact::TangentialLaw;
@@ -36,6 +37,8 @@ fn a_lost_device_is_an_error_and_stays_one() {
     .unwrap();
     decomposed.advance(50).unwrap();
     let state_of_domains = decomposed.save().unwrap();
+    simulation.advance(1).unwrap();
+    let pending = simulation.request_grains(GrainColumns::ALL).unwrap().expect("grains on their way");
     assert!(gpu.lose(), "wgpu releases a device");
     // No domain waits for the other one, and the first that failed is named with its device.
     for attempt in 0..2 {
@@ -50,6 +53,8 @@ fn a_lost_device_is_an_error_and_stays_one() {
         assert!(matches!(stop.cause, StepErrorCause::Device { .. }), "{stop}");
         assert!(stop.to_string().contains("GPU"), "{stop}");
     }
+    let stop = pending.wait().unwrap_err();
+    assert!(matches!(stop.cause, StepErrorCause::Device { .. }) && stop.step == 51, "{stop}");
     let stop = wet.fluid_neighbors().unwrap_err();
     assert!(
         matches!(stop.cause, StepErrorCause::Device { .. }) && stop.to_string().contains("GPU"),

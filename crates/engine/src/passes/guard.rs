@@ -10,15 +10,7 @@ use seixo_sweeps::periodic::nearest_image;
 impl Populations {
     /// Error of a failed device.
     pub(crate) fn failed(&self, what: String) -> StepError {
-        StepError {
-            grain: 0,
-            affected: 0,
-            position: [0.0; 3],
-            velocity: [0.0; 3],
-            cause: StepErrorCause::Device { what },
-            step: self.context.steps,
-            time: self.context.time(),
-        }
+        StepError::of_device(what, self.context.steps, self.context.time())
     }
 
     /// Whether the host removes what left the world: there are bodies, which go as a whole, or polyhedral grains.

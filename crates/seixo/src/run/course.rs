@@ -1,11 +1,11 @@
 //! The course of a scene: its steps, with the stages, inlets and zones that act between them and the outputs that are due.
 
 use super::Event;
+use super::error::Halt;
 use super::outputs::{Needs, Outputs, Taken};
 use super::stage_runner::StageRunner;
 use seixo_engine::state::Sections;
 use seixo_engine::{Simulation, StepError, WorldError};
-use seixo_files::FilesError;
 use std::time::Instant;
 
 /// A simulation with the events and outputs of its scene.
@@ -13,24 +13,6 @@ pub(super) struct Course {
     pub simulation: Simulation,
     pub stage_runner: StageRunner,
     pub outputs: Outputs,
-}
-
-/// Reason why steps or outputs failed.
-pub(super) enum Halt {
-    Step(Box<StepError>),
-    Files(FilesError),
-}
-
-impl From<StepError> for Halt {
-    fn from(stop: StepError) -> Halt {
-        Halt::Step(Box::new(stop))
-    }
-}
-
-impl From<FilesError> for Halt {
-    fn from(error: FilesError) -> Halt {
-        Halt::Files(error)
-    }
 }
 
 impl Course {

@@ -2,7 +2,8 @@
 
 use super::bond_breaks::BondBreakTable;
 use super::checkpoint_job::{CheckpointJob, StoredCheckpoint};
-use super::course::{Course, Halt};
+use super::course::Course;
+use super::error::Halt;
 use super::exchange::Exchange;
 use super::folder::CHECKPOINTS;
 use super::fragments;
@@ -204,7 +205,7 @@ impl<'a> Driver<'a> {
         loop {
             self.run_due_events()?;
             self.attend()?;
-            self.course.outputs.check_written()?;
+            self.course.outputs.check_written().map_err(|halt| self.halted(halt))?;
             self.report_stored()?;
             let steps = self.course.simulation.steps();
             self.report_progress(speed);
@@ -371,12 +372,12 @@ impl<'a> Driver<'a> {
     }
 
     /// Waits until all checkpoints are stored, and reports them.
-    fn wait_for_checkpoints(&mut self) -> Result<(), FilesError> {
+    fn wait_for_checkpoints(&mut self) -> Result<(), RunError> {
         let clock = Instant::now();
         let stored = self.course.outputs.wait_for_checkpoints();
         self.output_time.0 += clock.elapsed().as_secs_f64();
         self.report_stored()?;
-        stored
+        stored.map_err(|halt| self.halted(halt))
     }
 
     /// Reports the checkpoints that were stored since the last call.

@@ -191,6 +191,24 @@ pub enum RunError {
     Files(#[from] FilesError),
 }
 
+/// Reason why steps or outputs failed, before the run adds its newest checkpoint.
+pub(super) enum Halt {
+    Step(Box<StepError>),
+    Files(FilesError),
+}
+
+impl From<StepError> for Halt {
+    fn from(stop: StepError) -> Halt {
+        Halt::Step(Box::new(stop))
+    }
+}
+
+impl From<FilesError> for Halt {
+    fn from(error: FilesError) -> Halt {
+        Halt::Files(error)
+    }
+}
+
 /// How to go on from these checkpoints, if a device was the cause and not the run itself.
 fn going_on(is_of_device: bool, checkpoints: &Path) -> String {
     match (is_of_device, checkpoints.parent()) {

@@ -1,13 +1,14 @@
 //! Files of frames: grains, bodies, polyhedral grains, fluids and their surface, walls and contacts as `.vtp`, coarse-grained fields as `.vti`, and
 //! the `.pvd` files that list them.
 
+use super::error::Halt;
 use super::folder::{COARSE, CONTACTS, FIELDS, disk};
 use super::frames::{Corners, has_grains, within_planes};
 use super::schedule::Schedule;
 use super::surfaces::Surfaces;
 use seixo_analysis::{FreeSurface, SurfaceOptions, coarse_grain, force_chains, fragments, free_surface, pressure_of_grains};
 use seixo_engine::state::{FluidSnapshot, GrainSnapshot, WallSnapshot};
-use seixo_engine::{BodySnapshot, BondSnapshot, ContactRecord, PendingGrains, PeriodicCell, PolyhedronSnapshot};
+use seixo_engine::{BodySnapshot, BondSnapshot, ContactRecord, PendingGrains, PeriodicCell, PolyhedronSnapshot, StepError};
 use seixo_files::FilesError;
 use seixo_files::layer::{FileLayer, replace};
 use seixo_files::vtk::{self, Field, Format, Image};
@@ -34,15 +35,11 @@ impl Default for FrameGrains {
 }
 
 impl FrameGrains {
-    /// Waits for the grains of the file with this path.
-    fn arrive(self, path: &Path) -> Result<GrainSnapshot, FilesError> {
+    /// Waits for the grains.
+    fn arrive(self) -> Result<GrainSnapshot, StepError> {
         match self {
             FrameGrains::Here(grains) => Ok(grains),
-            FrameGrains::Coming(coming) => coming.wait().map_err(|why| FilesError::Content {
-                path: path.to_owned(),
-                problem: format!("its grains did not come from the GPU: {why}"),
-                remedy: "resume from the last checkpoint",
-            }),
+            FrameGrains::Coming(coming) => coming.wait(),
         }
     }
 }
@@ -207,7 +204,7 @@ impl FrameFiles {
     }
 
     /// Writes the next frame, and at intervals the `.pvd` files.
-    pub fn write(&mut self, layer: &dyn FileLayer, frame: FrameData) -> Result<(), FilesError> {
+    pub fn write(&mut self, layer: &dyn FileLayer, frame: FrameData) -> Result<(), Halt> {
         let (index, time, format) = (frame.index, frame.time, self.format);
         self.next = index;
         let FrameData {
@@ -220,8 +217,7 @@ impl FrameFiles {
             contacts,
             ..
         } = frame;
-        let shown = self.grains.as_ref().map(|series| series.folder.join(series.name(index)));
-        let mut grains = grains.arrive(&shown.unwrap_or_default())?;
+        let mut grains = grains.arrive()?;
         // Before the grains: a program that follows the frames takes a file of grains for a complete frame.
         if let Some(surfaces) = &self.surfaces {
             if let Some(series) = &mut self.bodies {

@@ -1,6 +1,7 @@
 //! Frames of a run: what they show is copied or requested from GPUs, and written by a thread beside the run. The same thread writes the checkpoints.
 
 use super::checkpoint_job::{CheckpointJob, StoredCheckpoint};
+use super::error::Halt;
 use super::frame_files::{FrameData, FrameFiles, FrameGrains};
 use super::outputs::Sample;
 use super::schedule::Schedule;
@@ -131,7 +132,7 @@ impl Frames {
     ///
     /// # Errors
     /// If something could not be written.
-    pub fn wait_for_room(&mut self) -> Result<(), FilesError> {
+    pub fn wait_for_room(&mut self) -> Result<(), Halt> {
         self.queue.wait_for_room()
     }
 
@@ -140,7 +141,7 @@ impl Frames {
     ///
     /// # Errors
     /// If an earlier frame could not be written.
-    pub fn write(&mut self, mut sample: Sample, fetched: f64) -> Result<(), FilesError> {
+    pub fn write(&mut self, mut sample: Sample, fetched: f64) -> Result<(), Halt> {
         // Before the copies are made: those of two frames need memory enough.
         self.queue.wait_for_room()?;
         let clock = Instant::now();
@@ -184,7 +185,7 @@ impl Frames {
     }
 
     /// Fails if a frame or a checkpoint could not be written; the error is returned once.
-    pub fn check(&self) -> Result<(), FilesError> {
+    pub fn check(&self) -> Result<(), Halt> {
         self.queue.check()
     }
 
@@ -207,7 +208,7 @@ impl Frames {
     ///
     /// # Errors
     /// If something could not be written.
-    pub fn wait_for_checkpoints(&mut self) -> Result<(), FilesError> {
+    pub fn wait_for_checkpoints(&mut self) -> Result<(), Halt> {
         self.queue.wait_for_checkpoints()
     }
 
@@ -236,7 +237,7 @@ impl Frames {
     ///
     /// # Errors
     /// If one could not be written; those before it are listed.
-    pub fn list(&mut self, layer: &dyn FileLayer) -> Result<(), FilesError> {
+    pub fn list(&mut self, layer: &dyn FileLayer) -> Result<(), Halt> {
         self.queue.list(layer)
     }
 }

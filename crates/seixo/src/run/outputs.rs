@@ -1,6 +1,7 @@
 //! All outputs at given simulated times.
 
 use super::checkpoint_job::{CheckpointJob, StoredCheckpoint};
+use super::error::Halt;
 use super::folder::ENERGIES;
 use super::fragments::of_bonded;
 use super::frame_files::FrameGrains;
@@ -311,7 +312,7 @@ impl Outputs {
     }
 
     /// Fails if a frame or a checkpoint could not be written since the last call.
-    pub fn check_written(&self) -> Result<(), FilesError> {
+    pub fn check_written(&self) -> Result<(), Halt> {
         self.files.as_ref().map_or(Ok(()), |files| files.frames.check())
     }
 
@@ -321,7 +322,7 @@ impl Outputs {
     }
 
     /// Waits until all frames are written, and lists them.
-    pub fn list_frames(&mut self, layer: &dyn FileLayer) -> Result<(), FilesError> {
+    pub fn list_frames(&mut self, layer: &dyn FileLayer) -> Result<(), Halt> {
         self.files.as_mut().map_or(Ok(()), |files| files.frames.list(layer))
     }
 
@@ -336,7 +337,7 @@ impl Outputs {
     ///
     /// # Errors
     /// If a frame or a checkpoint could not be written.
-    pub fn wait_for_checkpoints(&mut self) -> Result<(), FilesError> {
+    pub fn wait_for_checkpoints(&mut self) -> Result<(), Halt> {
         self.files.as_mut().map_or(Ok(()), |files| files.frames.wait_for_checkpoints())
     }
 
@@ -412,12 +413,12 @@ impl Outputs {
     ///
     /// # Errors
     /// If something could not be written.
-    pub fn wait_for_room(&mut self) -> Result<(), FilesError> {
+    pub fn wait_for_room(&mut self) -> Result<(), Halt> {
         self.files.as_mut().map_or(Ok(()), |files| files.frames.wait_for_room())
     }
 
     /// Writes the outputs that are due now, frames beside the run; `hear` gets the index and the line of each probe.
-    pub fn write_due(&mut self, simulation: &Simulation, taken: Taken, mut hear: impl FnMut(usize, &[f64])) -> Result<(), FilesError> {
+    pub fn write_due(&mut self, simulation: &Simulation, taken: Taken, mut hear: impl FnMut(usize, &[f64])) -> Result<(), Halt> {
         let steps = simulation.steps();
         let sample = Sample::of(simulation, taken.contacts, taken.grains);
         for (index, probe) in self.probes.iter_mut().enumerate() {

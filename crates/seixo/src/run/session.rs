@@ -4,7 +4,8 @@ mod saved;
 mod scene_files;
 
 use super::changes::Change;
-use super::course::{Course, Halt};
+use super::course::Course;
+use super::error::Halt;
 use super::outputs::Outputs;
 use super::record;
 use super::stage_runner::StageRunner;

@@ -1,6 +1,7 @@
 //! The queue between a run and the thread that writes its frames and checkpoints.
 
 use super::checkpoint_job::{CheckpointJob, StoredCheckpoint};
+use super::error::Halt;
 use super::frame_files::{FrameData, FrameFiles};
 use super::write_times::{CheckpointsRecord, FramesRecord};
 use seixo_files::FilesError;
@@ -60,7 +61,7 @@ struct State {
     is_closed: bool,
     /// The thread has ended.
     is_over: bool,
-    error: Option<FilesError>,
+    error: Option<Halt>,
     /// Something could not be written, so nothing after it is: a frame must not be there without those before it, nor a checkpoint without its
     /// frames.
     has_failed: bool,
@@ -84,7 +85,7 @@ impl State {
         self.waiting.is_empty() && self.writing.is_none()
     }
 
-    fn check(&mut self) -> Result<(), FilesError> {
+    fn check(&mut self) -> Result<(), Halt> {
         self.error.take().map_or(Ok(()), Err)
     }
 }
@@ -113,7 +114,7 @@ impl WriteQueue {
     ///
     /// # Errors
     /// If something could not be written.
-    pub fn wait_for_room(&mut self) -> Result<(), FilesError> {
+    pub fn wait_for_room(&mut self) -> Result<(), Halt> {
         self.waited_for_room += self.shared.wait(|state| state.count(Kind::Frame) >= LENGTH);
         self.check()
     }
@@ -122,7 +123,7 @@ impl WriteQueue {
     ///
     /// # Errors
     /// If something could not be written.
-    pub fn wait_for_checkpoints(&mut self) -> Result<(), FilesError> {
+    pub fn wait_for_checkpoints(&mut self) -> Result<(), Halt> {
         self.waited_for_checkpoints += self.shared.wait(|state| state.count(Kind::Checkpoint) > 0);
         self.check()
     }
@@ -147,7 +148,7 @@ impl WriteQueue {
     }
 
     /// Fails if something could not be written; the error is returned once.
-    pub fn check(&self) -> Result<(), FilesError> {
+    pub fn check(&self) -> Result<(), Halt> {
         self.shared.lock().check()
     }
 
@@ -190,11 +191,11 @@ impl WriteQueue {
     ///
     /// # Errors
     /// If something could not be written, or listing fails.
-    pub fn list(&self, layer: &dyn FileLayer) -> Result<(), FilesError> {
+    pub fn list(&self, layer: &dyn FileLayer) -> Result<(), Halt> {
         self.shared.wait(|state| !state.is_idle());
         let written = self.check();
         let listed = self.shared.files().list(layer);
-        written.and(listed)
+        written.and(listed.map_err(Halt::from))
     }
 }
 
@@ -234,9 +235,9 @@ impl Shared {
             let (clock, kind) = (Instant::now(), job.kind());
             let mut files = self.files();
             let is_ours = owned.map_or(Ok(()), Ownership::check);
-            let written = is_ours.and_then(|()| match job {
+            let written = is_ours.map_err(Halt::from).and_then(|()| match job {
                 Job::Frame(frame) => files.write(layer, *frame).map(|()| None),
-                Job::Checkpoint(checkpoint) => store(*checkpoint, &mut files, layer).map(Some),
+                Job::Checkpoint(checkpoint) => Ok(Some(store(*checkpoint, &mut files, layer)?)),
             });
             let (warning, bytes) = (files.warning(), files.bytes());
             drop(files);

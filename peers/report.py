@@ -207,6 +207,6 @@ def flows(rows, mode):
 
 
 def page(mode, rows, seconds):
-    head = "# Beside other programs\nMade by `peers/run %s` on %s: %s. What is compared and how to read it: [peers/README.md](../peers/README.md).\n\n%s.\n\n" % (
+    head = "# Beside other programs\nMade by `peers/run %s` on %s: %s. What is compared and how to read it: [peers/README.md](../../README.md).\n\n%s.\n\n" % (
         mode, time.strftime("%Y-%m-%d", time.gmtime()), machine(), versions())
     return head + "\n".join([speed(rows), memory(rows), flows(rows, mode)]) + "\nThe last call of the command took %.0f min.\n" % (seconds / 60)
